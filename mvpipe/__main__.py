@@ -1,0 +1,5 @@
+"""`python -m mvpipe`."""
+
+from mvpipe.cli import main
+
+main()

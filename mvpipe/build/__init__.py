@@ -1,0 +1,1 @@
+"""Tasks, keys, the vault and the journal. Has never heard of film."""

@@ -1,0 +1,1 @@
+"""What is measured on a take before it may enter the film."""

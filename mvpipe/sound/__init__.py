@@ -1,0 +1,1 @@
+"""From a song to shots: read, separate, listen, cut."""

@@ -1,0 +1,1 @@
+"""The storyboard: read with positions, checked, and turned into what the pipeline uses."""

@@ -1,0 +1,1 @@
+"""The only place that starts a process or opens a media container."""
