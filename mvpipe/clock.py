@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil, floor
 
 FILM_RATE = Fraction(24)
@@ -103,10 +104,10 @@ def tile(cuts: Iterable[int], frames: int, rate: Fraction = FILM_RATE) -> list[S
     if frames <= 0:
         raise ValueError(f"a film has at least one frame: {frames}")
     inner = sorted(set(cuts))
-    if inner and not (0 < inner[0] and inner[-1] < frames):
+    if inner and (inner[0] <= 0 or inner[-1] >= frames):
         raise ValueError(f"cut outside the film of {frames} frames: {inner[0]}..{inner[-1]}")
     ends = [0, *inner, frames]
-    return [Span(a, b, rate) for a, b in zip(ends, ends[1:], strict=False)]
+    return [Span(a, b, rate) for a, b in pairwise(ends)]
 
 
 _TIME = re.compile(r"(?:(?:(?P<h>\d+):(?=\d{1,2}:))?(?P<m>\d+):(?=\d))?(?P<s>\d+(?:\.\d+)?)")
@@ -142,4 +143,3 @@ def timecode(frame: int, rate: Fraction = FILM_RATE) -> str:
     base = ceil(rate)
     seconds, frames = divmod(frame, base)
     return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}:{frames:02}"
-

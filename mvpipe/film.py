@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,9 +75,7 @@ class Song:
 
     def __post_init__(self) -> None:
         if self.samples <= 0 or self.sample_rate <= 0 or self.channels <= 0:
-            raise ValueError(
-                f"a song has samples: {self.samples} x {self.channels} at {self.sample_rate} Hz"
-            )
+            raise ValueError(f"a song has samples: {self.samples} x {self.channels} at {self.sample_rate} Hz")
 
     @property
     def seconds(self) -> Fraction:
@@ -401,7 +400,7 @@ class Timeline:
         cuts = [item.shot.cut for item in self.items]
         if cuts[0].start != 0:
             raise ValueError(f"the timeline starts at frame {cuts[0].start}, not 0")
-        for before, after in zip(cuts, cuts[1:], strict=False):
+        for before, after in pairwise(cuts):
             if not before.meets(after):
                 raise ValueError(f"shots do not meet: {before} and {after}")
 

@@ -74,19 +74,15 @@ class Setup:
 
 
 class Backend(Protocol):
-    """Makes takes.
-
-    Attributes
-    ----------
-    name : with the version of what decides the bytes, such as `animatic/1`; part of every slate
-    slots : how many takes it wants to be given at once
-    """
+    """Makes takes."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """With the version of what decides the bytes, such as `animatic/1`; part of every slate."""
 
     @property
-    def slots(self) -> int: ...
+    def slots(self) -> int:
+        """How many takes it wants to be given at once."""
 
     def slate(self, setup: Setup, *, take: int, seed: int) -> Slate:
         """What would decide the take's bytes. Pure: the same setup gives the same slate.
