@@ -1,0 +1,229 @@
+"""Cards for the planned cuts: the described shots of each section, dealt over its spans in order."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+
+from mvpipe.clock import Span, format_time, snap
+from mvpipe.film import Card, ShotKind
+from mvpipe.storyboard.load import Loaded
+from mvpipe.storyboard.lyrics import Line, find, line_alone, sung
+from mvpipe.storyboard.models import Shot, Storyboard
+from mvpipe.storyboard.problems import Note
+
+FRAMINGS: Mapping[ShotKind, tuple[str, ...]] = {
+    ShotKind.PERFORMANCE: (
+        "medium close-up, front",
+        "close-up, three-quarter from the left",
+        "medium close-up, three-quarter from the right",
+        "close-up, front",
+        "medium close-up, three-quarter from the left",
+    ),
+    ShotKind.B_ROLL: (
+        "wide",
+        "detail, shallow focus",
+        "medium, eye level",
+        "extreme wide, low angle",
+        "close, from the side",
+    ),
+}
+"""Framings where the storyboard leaves them open. Whoever sings is close enough, and turned to us
+enough, for the mouth to be seen and measured. Five of each: no rhythm of shots short of five repeats
+one on its neighbour."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """What the storyboard says about each span.
+
+    Parameters
+    ----------
+    cards : one a span, in order
+    notes : what was decided for the maker, and what found no place
+    """
+
+    cards: tuple[Card, ...]
+    notes: tuple[Note, ...]
+
+
+Home = int | None
+"""The section a span lies in: its index, or None before the first begins."""
+
+
+def deal(loaded: Loaded, spans: Sequence[Span], *, lyrics: Sequence[Line] = ()) -> Dealt:
+    """One card a span.
+
+    A span belongs to the section in which most of it lies. Shots tied to a moment (`at`, or a `lyric`
+    found in timed lyrics) take the span that holds it; the others are dealt over the rest of their
+    section, again from the first where there are more spans than shots. What a section's spans get does
+    not depend on the spans of others.
+
+    Parameters
+    ----------
+    loaded : the storyboard
+    spans : the shots' cuts, which tile the film
+    lyrics : as read from the lyrics file
+
+    Raises
+    ------
+    ValueError : no spans
+    """
+    if not spans:
+        raise ValueError("a film has at least one shot")
+    starts, notes = _placed(loaded, spans)
+    pins, more = _pinned(loaded, spans, lyrics)
+    notes += more
+    homes = [_home(span, starts) for span in spans]
+    cards = {at: _card(loaded, section, shot, shot) for at, (section, shot) in pins.items()}
+    for home in (None, *range(len(starts))):
+        free = [at for at, own in enumerate(homes) if own == home and at not in pins]
+        taken = {shot for section, shot in pins.values() if section == home}
+        dealt, more = _section(loaded, home, len(free), taken)
+        cards |= zip(free, dealt, strict=True)
+        notes += more
+    worded = (_worded(cards[at], span, lyrics) for at, span in enumerate(spans))
+    return Dealt(tuple(worded), tuple(notes))
+
+
+def _placed(loaded: Loaded, spans: Sequence[Span]) -> tuple[list[int], list[Note]]:
+    """The frame each section begins at: given, 0 for the first, else even and on the nearest cut."""
+    starts = [None if s.start is None else snap(s.start, spans[0].rate) for s in loaded.storyboard.sections]
+    notes: list[Note] = []
+    if starts and starts[0] is None:
+        starts[0] = 0
+    known = [(at, frame) for at, frame in enumerate(starts) if frame is not None]
+    for (before, left), (after, right) in pairwise([*known, (len(starts), spans[-1].stop)]):
+        for at in range(before + 1, after):
+            even = left + (right - left) * Fraction(at - before, after - before)
+            starts[at] = frame = min((span.start for span in spans), key=lambda cut: abs(cut - even))
+            said = f"placed at {format_time(frame / spans[0].rate)} by mvpipe: give start: to fix it"
+            notes.append(loaded.note(("sections", at), said))
+    return [frame for frame in starts if frame is not None], notes
+
+
+def _home(span: Span, starts: Sequence[int]) -> Home:
+    """The section most of the span lies in; of equals, the first."""
+    edges = [0, *starts]
+    ends = [*starts, max(span.stop, *edges)]
+    shares = [min(span.stop, stop) - max(span.start, start) for start, stop in zip(edges, ends, strict=True)]
+    at = shares.index(max(shares))
+    return at - 1 if at else None
+
+
+Pins = dict[int, tuple[int, int]]
+"""Index of a span to the section and shot that are tied to it."""
+
+
+def _pinned(loaded: Loaded, spans: Sequence[Span], lyrics: Sequence[Line]) -> tuple[Pins, list[Note]]:
+    pins: Pins = {}
+    notes: list[Note] = []
+    for section, shot, described in _described(loaded.storyboard):
+        here = ("sections", section, "shots", shot)
+        moment = described.at
+        if moment is None and described.lyric:
+            moment = find(lyrics, described.lyric)
+            if moment is None:
+                notes.append(
+                    loaded.note((*here, "lyric"), "not in the timed lyrics: the shot is dealt in order")
+                )
+        if moment is None:
+            continue
+        at = _holding(spans, moment)
+        if at in pins:
+            notes.append(loaded.note(here, f"left over: shot {at + 1} is tied to another one already"))
+            at = -1 - len(notes)  # tied, but to no span
+        pins[at] = (section, shot)
+    return pins, notes
+
+
+def _described(storyboard: Storyboard) -> Iterator[tuple[int, int, Shot]]:
+    for section, part in enumerate(storyboard.sections):
+        for shot, described in enumerate(part.shots):
+            yield section, shot, described
+
+
+def _holding(spans: Sequence[Span], moment: Fraction) -> int:
+    """The span that shows a moment; the film's last half frame rounds to its end and belongs to the last."""
+    frame = snap(moment, spans[0].rate)
+    return bisect_right([span.start for span in spans], frame) - 1
+
+
+def _section(loaded: Loaded, home: Home, room: int, taken: set[int]) -> tuple[list[Card], list[Note]]:
+    """Cards for the spans of a section that no shot is tied to."""
+    if home is None or not loaded.storyboard.sections[home].shots:
+        return [_made_up(loaded, home, turn) for turn in range(room)], _made_up_notes(loaded, home, room)
+    section = loaded.storyboard.sections[home]
+    waiting = [shot for shot in range(len(section.shots)) if shot not in taken]
+    turns = waiting or sorted(taken)
+    cards = [_card(loaded, home, turns[k % len(turns)], _varied(k, len(turns))) for k in range(room)]
+    notes = [
+        loaded.note(
+            ("sections", home, "shots", shot),
+            f"left over: {section.name} has {room + len(taken)} cuts for {len(section.shots)} shots",
+        )
+        for shot in waiting[room:]
+    ]
+    return cards, notes
+
+
+def _varied(turn: int, shots: int) -> int:
+    """A place in a table of framings: differs from the last turn's, and from the shot's own last one."""
+    period = len(FRAMINGS[ShotKind.PERFORMANCE])
+    return turn + turn // shots if shots % period == 0 else turn
+
+
+def _card(loaded: Loaded, section: int, shot: int, framing: int) -> Card:
+    part = loaded.storyboard.sections[section]
+    described = part.shots[shot]
+    return Card(
+        prompt=described.prompt,
+        kind=described.kind,
+        cast=described.cast,
+        place=described.place or "",
+        framing=described.framing or _framing(described.kind, framing),
+        section=part.name,
+        lyric=line_alone(described.lyric),
+        origin=loaded.origin("sections", section, "shots", shot),
+    )
+
+
+def _made_up(loaded: Loaded, home: Home, turn: int) -> Card:
+    """A card of look and cast alone: who sings, sings; before the first section nobody does."""
+    storyboard = loaded.storyboard
+    opening = home is None and bool(storyboard.sections)
+    kind = ShotKind.B_ROLL if opening else ShotKind.PERFORMANCE
+    cast = () if opening else tuple(name for name, member in storyboard.cast.items() if member.sings)
+    sung = f"{' and '.join(cast)} {'sings' if len(cast) == 1 else 'sing'} to us" if cast else ""
+    places = tuple(storyboard.places)
+    return Card(
+        prompt=sung or storyboard.look or storyboard.title,
+        kind=kind,
+        cast=cast,
+        place=places[0] if len(places) == 1 else "",
+        framing=_framing(kind, turn),
+        section="" if home is None else storyboard.sections[home].name,
+        origin=loaded.origin() if home is None else loaded.origin("sections", home),
+    )
+
+
+def _made_up_notes(loaded: Loaded, home: Home, room: int) -> list[Note]:
+    if not room:
+        return []
+    if home is not None:
+        return [loaded.note(("sections", home), f"describes no shots: {room} are made from look and cast")]
+    if loaded.storyboard.sections:
+        said = f"begins late: {room} shots before it are made from the look"
+        return [loaded.note(("sections", 0), said)]
+    return [loaded.note((), f"no sections: {room} shots are made from look and cast")]
+
+
+def _framing(kind: ShotKind, turn: int) -> str:
+    return FRAMINGS[kind][turn % len(FRAMINGS[kind])]
+
+
+def _worded(card: Card, span: Span, lyrics: Sequence[Line]) -> Card:
+    return replace(card, lyric=sung(lyrics, span) or card.lyric)
