@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -15,25 +15,30 @@ from mvpipe.storyboard.lyrics import Line, find, line_alone, sung
 from mvpipe.storyboard.models import Shot, Storyboard
 from mvpipe.storyboard.problems import Note
 
-FRAMINGS: Mapping[ShotKind, tuple[str, ...]] = {
-    ShotKind.PERFORMANCE: (
-        "medium close-up, front",
-        "close-up, three-quarter from the left",
-        "medium close-up, three-quarter from the right",
-        "close-up, front",
-        "medium close-up, three-quarter from the left",
-    ),
-    ShotKind.B_ROLL: (
-        "wide",
-        "detail, shallow focus",
-        "medium, eye level",
-        "extreme wide, low angle",
-        "close, from the side",
-    ),
-}
+SINGING = (
+    "medium close-up, front",
+    "close-up, three-quarter from the left",
+    "medium close-up, three-quarter from the right",
+    "close-up, front",
+    "medium close-up, three-quarter from the left",
+)
+SINGING_TOGETHER = (
+    "medium two-shot, front",
+    "close two-shot, three-quarter from the left",
+    "medium two-shot, three-quarter from the right",
+    "close two-shot, front",
+    "medium two-shot, three-quarter from the left",
+)
+B_ROLL = (
+    "wide",
+    "detail, shallow focus",
+    "medium, eye level",
+    "extreme wide, low angle",
+    "close, from the side",
+)
 """Framings where the storyboard leaves them open. Whoever sings is close enough, and turned to us
-enough, for the mouth to be seen and measured. Five of each: no rhythm of shots short of five repeats
-one on its neighbour."""
+enough, for the mouth to be seen and measured. Five of each: a section whose shots come round in any
+other number shows each of them in a new framing every time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +80,13 @@ def deal(loaded: Loaded, spans: Sequence[Span], *, lyrics: Sequence[Line] = ()) 
     if not spans:
         raise ValueError("a film has at least one shot")
     starts, notes = _placed(loaded, spans)
-    pins, more = _pinned(loaded, spans, lyrics)
+    tied, more = _tied(loaded, spans, lyrics)
     notes += more
     homes = [_home(span, starts) for span in spans]
-    cards = {at: _card(loaded, section, shot, shot) for at, (section, shot) in pins.items()}
+    cards = {at: _card(loaded, section, shot, shot) for at, (section, shot) in tied.spans.items()}
     for home in (None, *range(len(starts))):
-        free = [at for at, own in enumerate(homes) if own == home and at not in pins]
-        taken = {shot for section, shot in pins.values() if section == home}
+        free = [at for at, own in enumerate(homes) if own == home and at not in cards]
+        taken = {shot for section, shot in tied.shots if section == home}
         dealt, more = _section(loaded, home, len(free), taken)
         cards |= zip(free, dealt, strict=True)
         notes += more
@@ -114,30 +119,32 @@ def _home(span: Span, starts: Sequence[int]) -> Home:
     return at - 1 if at else None
 
 
-Pins = dict[int, tuple[int, int]]
-"""Index of a span to the section and shot that are tied to it."""
+@dataclass(frozen=True, slots=True)
+class _Tied:
+    """Shots tied to a moment: which has which span, and all of them, also those that lost theirs."""
+
+    spans: dict[int, tuple[int, int]] = field(default_factory=dict)
+    shots: set[tuple[int, int]] = field(default_factory=set)
 
 
-def _pinned(loaded: Loaded, spans: Sequence[Span], lyrics: Sequence[Line]) -> tuple[Pins, list[Note]]:
-    pins: Pins = {}
+def _tied(loaded: Loaded, spans: Sequence[Span], lyrics: Sequence[Line]) -> tuple[_Tied, list[Note]]:
+    tied = _Tied()
     notes: list[Note] = []
-    for section, shot, described in _described(loaded.storyboard):
-        here = ("sections", section, "shots", shot)
-        moment = described.at
-        if moment is None and described.lyric:
-            moment = find(lyrics, described.lyric)
+    for section, number, shot in _described(loaded.storyboard):
+        here = ("sections", section, "shots", number)
+        moment = shot.at
+        if moment is None and shot.lyric:
+            moment = find(lyrics, shot.lyric)
             if moment is None:
-                notes.append(
-                    loaded.note((*here, "lyric"), "not in the timed lyrics: the shot is dealt in order")
-                )
+                said = "not in the timed lyrics: the shot is dealt in order"
+                notes.append(loaded.note((*here, "lyric"), said))
         if moment is None:
             continue
         at = _holding(spans, moment)
-        if at in pins:
-            notes.append(loaded.note(here, f"left over: shot {at + 1} is tied to another one already"))
-            at = -1 - len(notes)  # tied, but to no span
-        pins[at] = (section, shot)
-    return pins, notes
+        tied.shots.add((section, number))
+        if tied.spans.setdefault(at, (section, number)) != (section, number):
+            notes.append(loaded.note(here, f"left over: shot {at + 1} of the film is tied to another one"))
+    return tied, notes
 
 
 def _described(storyboard: Storyboard) -> Iterator[tuple[int, int, Shot]]:
@@ -160,19 +167,13 @@ def _section(loaded: Loaded, home: Home, room: int, taken: set[int]) -> tuple[li
     waiting = [shot for shot in range(len(section.shots)) if shot not in taken]
     turns = waiting or sorted(taken)
     cards = [_card(loaded, home, turns[k % len(turns)], _varied(k, len(turns))) for k in range(room)]
-    notes = [
-        loaded.note(
-            ("sections", home, "shots", shot),
-            f"left over: {section.name} has {room + len(taken)} cuts for {len(section.shots)} shots",
-        )
-        for shot in waiting[room:]
-    ]
-    return cards, notes
+    said = f"left over: {section.name} has {room} free cuts for {len(waiting)} shots"
+    return cards, [loaded.note(("sections", home, "shots", shot), said) for shot in waiting[room:]]
 
 
 def _varied(turn: int, shots: int) -> int:
     """A place in a table of framings: differs from the last turn's, and from the shot's own last one."""
-    period = len(FRAMINGS[ShotKind.PERFORMANCE])
+    period = len(SINGING)
     return turn + turn // shots if shots % period == 0 else turn
 
 
@@ -184,7 +185,7 @@ def _card(loaded: Loaded, section: int, shot: int, framing: int) -> Card:
         kind=described.kind,
         cast=described.cast,
         place=described.place or "",
-        framing=described.framing or _framing(described.kind, framing),
+        framing=described.framing or _framing(described.kind, described.cast, framing),
         section=part.name,
         lyric=line_alone(described.lyric),
         origin=loaded.origin("sections", section, "shots", shot),
@@ -204,7 +205,7 @@ def _made_up(loaded: Loaded, home: Home, turn: int) -> Card:
         kind=kind,
         cast=cast,
         place=places[0] if len(places) == 1 else "",
-        framing=_framing(kind, turn),
+        framing=_framing(kind, cast, turn),
         section="" if home is None else storyboard.sections[home].name,
         origin=loaded.origin() if home is None else loaded.origin("sections", home),
     )
@@ -221,8 +222,10 @@ def _made_up_notes(loaded: Loaded, home: Home, room: int) -> list[Note]:
     return [loaded.note((), f"no sections: {room} shots are made from look and cast")]
 
 
-def _framing(kind: ShotKind, turn: int) -> str:
-    return FRAMINGS[kind][turn % len(FRAMINGS[kind])]
+def _framing(kind: ShotKind, cast: Sequence[str], turn: int) -> str:
+    singing = SINGING_TOGETHER if len(cast) > 1 else SINGING
+    table = singing if kind is ShotKind.PERFORMANCE else B_ROLL
+    return table[turn % len(table)]
 
 
 def _worded(card: Card, span: Span, lyrics: Sequence[Line]) -> Card:

@@ -21,7 +21,7 @@ def _listed(group: str) -> AfterValidator:
     def check(name: str, info: ValidationInfo) -> str:
         listed = (info.context or {}).get(group)
         if listed is not None and name not in listed:
-            others = f"{group} has {', '.join(listed)}" if listed else f"describe it under {group}"
+            others = f"{group} has {', '.join(listed[:12])}" if listed else f"describe it under {group}"
             raise Wrong(
                 f"not in {group}: {scalars.show(name)}", hint=scalars.did_you_mean(name, listed) or others
             )

@@ -60,6 +60,13 @@ def _elsewhere(path: Path, name: str) -> str:
     return f"there is no folder {path.parent}"
 
 
+def _near(path: Path) -> str:
+    try:
+        return _elsewhere(path.absolute(), path.name)
+    except OSError:
+        return f"{path.parent} cannot be looked into"
+
+
 def read_text(path: Path) -> str:
     """The text of a file: UTF-8, or UTF-16 or UTF-32 where it begins with their mark.
 
@@ -71,7 +78,7 @@ def read_text(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(LARGEST_TEXT + 1)
     except FileNotFoundError as exc:
-        raise StoryboardError(f"{path}: no such file", hint=_elsewhere(path, path.name)) from exc
+        raise StoryboardError(f"{path}: no such file", hint=_near(path)) from exc
     except OSError as exc:
         raise StoryboardError(f"{path}: cannot be read: {exc.strerror}") from exc
     if len(data) > LARGEST_TEXT:
@@ -101,7 +108,7 @@ def decode(data: bytes, path: Path) -> str:
         ) from exc
     if "\0" in text:
         raise StoryboardError(
-            f"{path}:{place(text[: text.index(chr(0))])}: not a text: a zero byte, {_guess(body)}",
+            f"{path}:{place(text[: text.index(chr(0))])}: not UTF-8 text: a zero byte, {_guess(body)}",
             hint="save it as UTF-8",
         )
     return text
@@ -118,7 +125,7 @@ def _guess(data: bytes) -> str:
     if zeros * 3 > min(len(data), 1000):
         return f"perhaps UTF-16-{'LE' if data[1:2] == bytes(1) else 'BE'} without its mark"
     if zeros:
-        return "perhaps not a text at all"
+        return "perhaps no text at all"
     if any(0x80 <= byte < 0xA0 for byte in data):
         return "perhaps Windows-1252"
     return "perhaps Latin-1"

@@ -90,8 +90,10 @@ def _bare(text: str) -> str:
 
 def _plain(rows: Sequence[str], path: Path) -> tuple[Line, ...]:
     """What is written, without headings such as [Chorus]."""
-    return tuple(Line(row) for row in rows if row and not re.fullmatch(r"\[.*\]", row))
+    return tuple(Line(row) for row in rows if row and not _HEADING.fullmatch(row))
 
+
+_HEADING = re.compile(r"\[[^\]\d][^\]]*\]")
 
 _TAG = re.compile(r"\[([A-Za-z#_][\w#-]*)\s*:(.*)\]")
 _STAMP = re.compile(r"\[(\d+):(\d{1,2})(?:[.:](\d{1,3}))?\]")
@@ -106,7 +108,7 @@ def _lrc(rows: Sequence[str], path: Path) -> tuple[Line, ...]:
             if tag[1].lower() == "offset":
                 offset = _offset(tag[2], number, path)
             continue
-        if row:
+        if row and not _HEADING.fullmatch(row):
             stamped += _stamped(row, number, path)
     # a positive offset makes lyrics come earlier; what it would put before the song begins with it
     ordered = sorted(
@@ -130,7 +132,7 @@ def _stamped(row: str, number: int, path: Path) -> Iterator[tuple[Fraction, str]
     while stamp := _STAMP.match(rest):
         stamps.append(stamp)
         rest = rest[stamp.end() :].lstrip()
-    if not stamps or rest.startswith("["):
+    if not stamps or re.match(r"\[\d+:", rest):
         raise _wrong(path, number, "no time stamp such as [01:02.50]", row)
     words = " ".join(re.sub(r"<\d+:\d{1,2}(?:[.:]\d{1,3})?>", " ", rest).split())
     for stamp in stamps:

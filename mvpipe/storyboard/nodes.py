@@ -88,7 +88,7 @@ def compose(text: str, path: Path) -> tuple[Node, list[Note], list[Problem]]:
         raise fail(path, [*composer.problems, composer.complaint(exc)]) from exc
     except ReaderError as exc:
         mark = Mark(*map(int, place(text[: exc.position]).split(":")))
-        problem = composer.problem(mark, f"a character YAML does not allow: U+{exc.character:04X}")
+        problem = composer.problem(mark, f"a character YAML does not allow: U+{exc.character:04X}", _UNSEEN)
         raise fail(path, [problem]) from exc
     except (ValueError, OverflowError) as exc:
         # chr() in ruamel, for an escape such as "\UFFFFFFFF"
@@ -155,10 +155,11 @@ class _Composer:
         if isinstance(event, AliasEvent):
             return self.alias(event.anchor, mark)
         if len(path) > DEEPEST:
+            self.here = path[:1]
             raise _Stop(self.problem(mark, f"nested too deeply: more than {DEEPEST} levels"))
         if event.tag is not None and event.tag not in _TAGS and event.tag != "!":
             self.problems.append(
-                self.problem(mark, f"a tag that means nothing here: {show(str(event.tag))}",
+                self.problem(mark, f"a tag that means nothing here: {show(_tag(event.tag))}",
                     "tags are not used in storyboards; a text that begins with ! needs quotes")
             )  # fmt: skip
         if event.anchor:
@@ -206,6 +207,7 @@ class _Composer:
         merged: dict[str, tuple[Text, Node]] = {}
         while not isinstance(event := self.next(), MappingEndEvent):
             key = self.key(event, path)
+            self.here = (*path, key.text)
             value = self.node(self.next(), (*path, key.text))
             if key.bare and key.text == "<<":
                 for entry in self.merged(value, path):
@@ -223,6 +225,7 @@ class _Composer:
     def key(self, event: Any, path: FieldPath) -> Text:
         found = self.node(event, path)
         if not isinstance(found, Text):
+            self.here = path
             raise _Stop(self.problem(found.mark, f"a key is a text: found {_kind(found)}", _BRACES))
         return found
 
@@ -246,8 +249,13 @@ class _Composer:
         return size
 
 
+_UNSEEN = "delete it, or type that word again: it cannot be seen in most editors"
 _ALIAS = "a text that begins with * needs quotes"
 _BRACES = "a text that begins with { or [ needs quotes"
+
+
+def _tag(tag: str) -> str:
+    return str(tag).replace("tag:yaml.org,2002:", "!!")
 
 
 def _kind(node: Node) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -124,12 +125,17 @@ _HOMES: tuple[FieldPath, ...] = (
 
 def _fields(path: FieldPath) -> Mapping[str, Any]:
     """The known keys at a path, from the schema."""
-    schema = Storyboard.model_json_schema()
+    schema = _schema()
     here: Any = schema
     for step in path:
         here = here.get("items", {}) if isinstance(step, int) else _behind(here, step)
         here = _followed(here, schema)
     return dict(here.get("properties", {}))
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    return Storyboard.model_json_schema()
 
 
 def _behind(here: Any, step: str) -> Any:

@@ -201,8 +201,12 @@ def version(value: Any) -> int:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint that names the nearest known word, or nothing."""
-    near = get_close_matches(word.lower(), sorted(known), n=1, cutoff=0.6)
+    near = get_close_matches(word, sorted(known)[:_MOST_COMPARED], n=1, cutoff=0.6)
     return f"did you mean {near[0]}?" if near else ""
+
+
+_MOST_COMPARED = 500
+"""Comparing is quadratic; a folder or cast larger than this gets no guess at its end."""
 
 
 def flag(value: Any) -> bool:

@@ -23,7 +23,7 @@ _RULES = (
     _Rule(r"found character '\\t'", "a tab where only blanks may stand", "indent with blanks, not with tabs"),
     _Rule(
         r"mapping values are not allowed",
-        'a ": " that the text before it does not allow',
+        'a ": " where none may stand',
         f"{_QUOTE}; or mend the indentation",
     ),
     _Rule(r"found character (.+) that cannot start", "a text cannot begin with {0}", _QUOTE),
