@@ -1,0 +1,161 @@
+"""Whether a take's pictures can be used, as a Verdict: what was measured, against what, in words.
+
+The limits were measured (320 pixels wide, luma 0-255, `Sight.change` of the square that changed most):
+
+| 8 s, x264 veryfast crf 14-28 | change, 5th percentile | longest still run |
+|---|---|---|
+| one picture repeated | 0.00-0.06 | all 191 |
+| push-in of 0.01 % a frame | 0.63-1.4 | 1 |
+| push-in of 0.1 % a frame | 3.4 | 0 |
+| one picture with film grain of sigma 3 / 8 | 0.05-0.38 / 1.1-2.1 | 46 / 0 |
+| real H3 speech; the same nearly black | 12; 4.3 | 0; 0 |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from mvpipe.film import Finding, Outcome, Verdict
+from mvpipe.gate.pictures import Sight
+
+STILL = 0.25
+"""Luma by which some square must change for a frame to differ from the one before."""
+
+POP, BESIDE = 1, 6
+"""A change that lasts one frame with this many still ones on either side is a codec's key frame."""
+
+LONGEST_STILL = 48
+"""Frames (2 s) a picture may stand still: twice what any good take above needed."""
+
+LONGEST_TAIL = 24
+"""Frames (1 s) it may stand still at the end, where frozen takes freeze."""
+
+DARK, PLAIN = 6.0, 2.0
+"""A frame is black below this level and three times this spread, and plain below this spread."""
+
+SHARE = 0.1
+"""Of the frames that may be black, or plain: a fade of half a second in a window of five."""
+
+
+def judge(
+    sight: Sight, *, frames: int, rate: Fraction, size: tuple[int, int], others: Mapping[str, str]
+) -> Verdict:
+    """Hold what was seen against what was asked for.
+
+    Parameters
+    ----------
+    frames, rate, size : what the slate asked for
+    others : digest of decoded frames -> name, of the takes of other slates
+    """
+    return Verdict(
+        findings=(
+            _decodable(sight),
+            _count(sight, frames),
+            _rate(sight, rate),
+            _size(sight, size),
+            _black(sight),
+            _plain(sight),
+            _frozen(sight),
+            _tail(sight),
+            _duplicate(sight, others),
+        )
+    )
+
+
+def still_frames(change: Sequence[float]) -> tuple[bool, ...]:
+    """Which frames show what the frame before showed; key frames that only look coded anew count as still.
+
+    Parameters
+    ----------
+    change : of each frame against the one before, the first is 0 and never still
+    """
+    still = [k > 0 and value < STILL for k, value in enumerate(change)]
+    beside = [*still]
+    for k in range(BESIDE, len(still) - BESIDE):
+        if all(beside[k - BESIDE : k]) and all(beside[k + POP : k + POP + BESIDE]):
+            still[k] = True
+    return tuple(still)
+
+
+def _finding(
+    check: str, good: bool, value: float | int | str, limit: float | int | str, reason: str
+) -> Finding:
+    outcome = Outcome.PASS if good else Outcome.FAIL
+    return Finding(check=check, outcome=outcome, value=value, limit=limit, reason=reason)
+
+
+def _decodable(sight: Sight) -> Finding:
+    lost, said = sight.packets - sight.frames, "; ".join(sight.damage[:3])
+    reason = f"{sight.frames} of {sight.packets} frames can be decoded" + (f": {said}" if said else "")
+    return _finding("decodable", not lost and not sight.damage and sight.frames > 0, lost, 0, reason)
+
+
+def _count(sight: Sight, frames: int) -> Finding:
+    reason = f"{sight.frames} frames where {frames} were asked for"
+    return _finding("frame count", sight.frames == frames, sight.frames, frames, reason)
+
+
+def _rate(sight: Sight, rate: Fraction) -> Finding:
+    """Every frame at its time: an average rate would not show a frame that is shown twice as long."""
+    off = max((abs(time - k / rate) for k, time in enumerate(sight.times)), default=Fraction(0))
+    span = sight.times[-1] if sight.times else Fraction(0)
+    found = (len(sight.times) - 1) / span if span else Fraction(0)
+    reason = (
+        f"{float(found):.3f} pictures a second, at most {float(off) * 1000:.1f} ms off, at {float(rate):.3f}"
+    )
+    return _finding("rate", off <= sight.tick, f"{float(found):.3f}", f"{float(rate):.3f}", reason)
+
+
+def _size(sight: Sight, size: tuple[int, int]) -> Finding:
+    found, wanted = (f"{w}x{h}" for w, h in (sight.size, size))
+    return _finding("size", found == wanted, found, wanted, f"{found} pixels where {wanted} were asked for")
+
+
+def _black(sight: Sight) -> Finding:
+    share = _share(
+        level < DARK and spread < 3 * PLAIN for level, spread in zip(sight.level, sight.spread, strict=True)
+    )
+    return _finding("black", share <= SHARE, share, SHARE, f"black in {share:.0%} of frames")
+
+
+def _plain(sight: Sight) -> Finding:
+    share = _share(
+        level >= DARK and spread < PLAIN for level, spread in zip(sight.level, sight.spread, strict=True)
+    )
+    return _finding("plain", share <= SHARE, share, SHARE, f"one flat colour in {share:.0%} of frames")
+
+
+def _share(bad: Iterator[bool]) -> float:
+    marks = [*bad]
+    return round(sum(marks) / len(marks), 4) if marks else 0.0
+
+
+def _frozen(sight: Sight) -> Finding:
+    start, length = _longest_run(still_frames(sight.change))
+    reason = f"stands still for {length} frames" + (f" from frame {start} on" if length else "")
+    return _finding("frozen", length <= LONGEST_STILL, length, LONGEST_STILL, reason)
+
+
+def _tail(sight: Sight) -> Finding:
+    still = still_frames(sight.change)
+    length = next((n for n, one in enumerate(reversed(still)) if not one), len(still))
+    return _finding(
+        "frozen tail", length <= LONGEST_TAIL, length, LONGEST_TAIL, f"the last {length} frames stand still"
+    )
+
+
+def _longest_run(marks: Sequence[bool]) -> tuple[int, int]:
+    """(first, length) of the longest run of True."""
+    best, start = (0, 0), 0
+    for k, mark in enumerate([*marks, False]):
+        if not mark:
+            best = max(best, (start, k - start), key=lambda run: run[1])
+            start = k + 1
+    return best
+
+
+def _duplicate(sight: Sight, others: Mapping[str, str]) -> Finding:
+    twin = others.get(sight.digest, "")
+    reason = f"the same frames as {twin}" if twin else "no other take has the same frames"
+    return _finding("duplicate", not twin, twin or "none", "none", reason)

@@ -1,0 +1,52 @@
+"""What can be wrong with a film's picture, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from mvpipe.clock import format_time
+from mvpipe.film import Song
+from mvpipe.tools.frames import Reading
+from mvpipe.tools.picture import Facts, Times
+
+
+def streams(facts: Facts) -> Iterator[str]:
+    """A film is one picture and one sound."""
+    if (facts.pictures, facts.sounds, facts.others) != (1, 1, 0):
+        yield (
+            f"streams: {facts.pictures} pictures, {facts.sounds} sounds and {facts.others} others "
+            f"where one picture and one sound are wanted"
+        )
+
+
+def pictures(reading: Reading, frames: int, rate: Fraction) -> Iterator[str]:
+    """As many frames as planned, each at its time, each decodable."""
+    if len(reading.times) != frames:
+        yield f"frames: {len(reading.times)} where {frames} are wanted"
+    if reading.frames != len(reading.times):
+        yield f"frames: {reading.frames} of {len(reading.times)} can be decoded"
+    yield from (f"picture: {line}" for line in reading.damage[:5])
+    if len(reading.damage) > 5:
+        yield f"picture: {len(reading.damage) - 5} more places are damaged"
+    yield from _off(reading.times, rate)
+
+
+def covers(frames: int, rate: Fraction, song: Song) -> Iterator[str]:
+    """The picture lasts as long as the song, and less than a frame longer."""
+    longer = frames / rate - song.seconds
+    if not 0 <= longer < 1 / rate:
+        how = "shorter" if longer < 0 else "longer"
+        yield f"length: the picture is {float(abs(longer)) * 1000:.3f} ms {how} than the song"
+
+
+def _off(times: Times, rate: Fraction) -> Iterator[str]:
+    """A container's clock rounds; by more than half a tick a frame is off."""
+    limit = times.base / 2
+    wrong = [k for k in range(len(times)) if abs(times[k] - k / rate) > limit]
+    if wrong:
+        k = wrong[0]
+        yield (
+            f"times: {len(wrong)} frames are off their places; frame {k} appears at "
+            f"{format_time(max(times[k], Fraction(0)))}, not at {format_time(k / rate)}"
+        )
