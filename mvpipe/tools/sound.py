@@ -230,5 +230,5 @@ def _said_as_ours(path: Path) -> Iterator[None]:
 
 def _complaint(stderr: str) -> str:
     """The first thing ffmpeg said, without the addresses it says it from."""
-    lines = [re.sub(r"^(\[[^\]]*\]\s*)+", "", line).strip() for line in stderr.splitlines()]
+    lines = [re.sub(r"^(\[[^\]]*\]\s*)+", "", line).strip(" .") for line in stderr.splitlines()]
     return next((line for line in lines if line), "it said nothing")
