@@ -130,7 +130,14 @@ def parse_time(text: str) -> Fraction:
 
 
 def format_time(seconds: Fraction | int) -> str:
-    """`M:SS.mmm`, or `H:MM:SS.mmm` from one hour on; milliseconds are rounded down."""
+    """`M:SS.mmm`, or `H:MM:SS.mmm` from one hour on; milliseconds are rounded down.
+
+    Raises
+    ------
+    ValueError : a negative time
+    """
+    if seconds < 0:
+        raise ValueError(f"negative time: {seconds}")
     millis = floor(seconds * 1000)
     minutes, rest = divmod(millis, 60_000)
     hours, minutes = divmod(minutes, 60)
@@ -139,7 +146,14 @@ def format_time(seconds: Fraction | int) -> str:
 
 
 def timecode(frame: int, rate: Fraction = FILM_RATE) -> str:
-    """Non-drop SMPTE timecode `HH:MM:SS:FF`; at 24000/1001 it counts in 24s, as editors expect."""
+    """Non-drop SMPTE timecode `HH:MM:SS:FF`; at 24000/1001 it counts in 24s, as editors expect.
+
+    Raises
+    ------
+    ValueError : a negative frame
+    """
+    if frame < 0:
+        raise ValueError(f"negative frame: {frame}")
     base = ceil(rate)
     seconds, frames = divmod(frame, base)
     return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}:{frames:02}"

@@ -107,6 +107,12 @@ class Stem:
     channels: int
     separator: str
 
+    def __post_init__(self) -> None:
+        if self.samples <= 0 or self.sample_rate <= 0 or self.channels not in (1, 2):
+            raise ValueError(
+                f"a stem is mono or stereo: {self.samples} x {self.channels} at {self.sample_rate} Hz"
+            )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
@@ -120,6 +126,10 @@ class Curve:
 
     values: NDArray[np.float32]
     hop: Fraction
+
+    def __post_init__(self) -> None:
+        if self.values.ndim != 1 or self.hop <= 0:
+            raise ValueError(f"a curve has one value per hop: {self.values.shape} every {self.hop} s")
 
     def __len__(self) -> int:
         return len(self.values)
@@ -263,8 +273,10 @@ class Slate:
     inputs: Mapping[str, str]
 
     def __post_init__(self) -> None:
-        if self.take < 1 or not 0 <= self.seed < 2**64:
-            raise ValueError(f"take {self.take}, seed {self.seed}: out of range")
+        if self.shot < 1 or self.take < 1 or self.frames < 1 or not 0 <= self.seed < 2**64:
+            raise ValueError(
+                f"shot {self.shot}, take {self.take}, {self.frames} frames, seed {self.seed}: out of range"
+            )
         if min(self.size) < 16 or self.size[0] % 2 or self.size[1] % 2:
             raise ValueError(f"picture size must be even and at least 16: {self.size}")
 
@@ -291,6 +303,9 @@ class Take:
     frames: int
     rate: Fraction
     size: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        _check_picture(self.frames, self.rate, self.size)
 
 
 class Outcome(StrEnum):
@@ -319,6 +334,10 @@ class Finding:
     value: float | int | str
     limit: float | int | str
     reason: str
+
+    def __post_init__(self) -> None:
+        if not self.reason:
+            raise ValueError(f"{self.check}: a finding says why")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -431,6 +450,9 @@ class Reel:
     rate: Fraction
     size: tuple[int, int]
 
+    def __post_init__(self) -> None:
+        _check_picture(self.frames, self.rate, self.size)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Film:
@@ -446,3 +468,12 @@ class Film:
     path: Path
     frames: int
     song: str
+
+    def __post_init__(self) -> None:
+        if self.frames < 1:
+            raise ValueError(f"a film has at least one frame: {self.frames}")
+
+
+def _check_picture(frames: int, rate: Fraction, size: tuple[int, int]) -> None:
+    if frames < 1 or rate <= 0 or min(size) < 1:
+        raise ValueError(f"a picture has frames, a rate and a size: {frames} of {size} at {rate}")
