@@ -4,6 +4,7 @@
 
     MvpipeError                            exit   retry
     ├ StoryboardError                        2     no    the user's file; carries file:line:column and field
+    ├ SettingsError                          2     no    the user's settings, or an option that makes no sense
     ├ PlanError                              3     no    no legal cut, a cycle, a missing input
     ├ MediaError                             4     no    undecodable, wrong length or rate, not finite
     ├ ToolError                              5     no    argv, status, the end of stderr
@@ -47,6 +48,12 @@ class MvpipeError(Exception):
 
 class StoryboardError(MvpipeError):
     """The storyboard says something that cannot be filmed."""
+
+    exit_code = 2
+
+
+class SettingsError(MvpipeError):
+    """The user's settings file, or an option, cannot be used."""
 
     exit_code = 2
 

@@ -1,0 +1,69 @@
+"""The command line: one thin file a command. Nothing heavy is imported before a command needs it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from mvpipe import __version__
+from mvpipe.cli import (
+    lint,
+    models,
+    pick,
+    plan,
+    render,
+    rerender,
+    schema,
+    status,
+    takes,
+    verify,
+    why,
+)
+from mvpipe.errors import Cancelled, MvpipeError
+
+app = typer.Typer(
+    name="mvpipe",
+    help="A song and a storyboard become a finished, proved music video.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (render, plan, rerender, status, why, takes, pick, verify, lint, schema):
+    name = command.__name__.rpartition(".")[2]
+    app.command(name)(getattr(command, name))
+app.add_typer(models.app, name="models")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"mvpipe {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """A song and a storyboard become a finished, proved music video."""
+
+
+def main() -> None:
+    """Run the command line; every failure becomes words and an exit code."""
+    from mvpipe.cli.settings import load_defaults
+    from mvpipe.cli.terminal import Terminal
+
+    try:
+        app(default_map=load_defaults())
+    except MvpipeError as exc:
+        Terminal.current().error(str(exc), exc.hint)
+        sys.exit(exc.exit_code)
+    except (Cancelled, KeyboardInterrupt):
+        Terminal.current().stopped()
+        sys.exit(Cancelled.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of a pipe left early; there is nobody to tell
+        sys.exit(0)

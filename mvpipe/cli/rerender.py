@@ -1,0 +1,44 @@
+"""`mvpipe rerender`: new takes of some shots."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from mvpipe.cli import options
+
+
+def rerender(
+    shots: options.Shots,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", help="Use this seed instead of the next derived one.", min=0, max=2**32 - 1),
+    ] = None,
+    project: options.ProjectFolder = None,
+    workers: options.Workers = 0,
+    wait: options.Wait = False,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Make a new take of these shots with a new seed, and the film with it. Earlier takes are kept."""
+    from pathlib import Path
+
+    from mvpipe import pipeline, takes
+    from mvpipe.cli import session, shooting
+    from mvpipe.errors import SettingsError
+    from mvpipe.project import find_folder
+
+    wanted = session.numbers(shots)
+    folder = project or find_folder(Path.cwd())
+    ask = session.recall(folder, workers=workers)
+    resume = f"mvpipe render {ask.song} {ask.loaded.path}"
+    with session.work_in(folder, quiet=quiet or json, wait=wait, resume=resume) as work:
+        with work.watcher() as watcher:
+            plan = pipeline.prepare(work.project, ask, watcher).production.plan
+        by_number = {shot.number: shot for shot in plan.shots}
+        if unknown := [number for number in wanted if number not in by_number]:
+            raise SettingsError(f"shot {unknown[0]}: not in the plan: it has shots 1 to {len(by_number)}")
+        for number in wanted:
+            takes.choose_again(work.project.journal, by_number[number].cut, seed)
+        shooting.shoot(work, ask, only=None, json=json)

@@ -1,0 +1,103 @@
+"""Tables for people: plain text, aligned, the same on a terminal and in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mvpipe.clock import format_time
+
+if TYPE_CHECKING:
+    from mvpipe.foresee import Change
+    from mvpipe.plan import Plan, Planned
+    from mvpipe.reel.proof import Proof
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> str:
+    """Columns as wide as their widest cell; those in `right` are set to the right."""
+    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+    lines = []
+    for row in [head, *rows]:
+        cells = [
+            c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def plan(made: Plan) -> str:
+    """The shots of a plan, and what the cuts cost."""
+    head = ("shot", "from", "seen", "window", "voice", "kind", "why this cut", "runner-up", "render")
+    rows = [_shot(made, planned) for planned in made.planned]
+    return "\n".join([_title(made), table(head, rows, right=(0, 2, 3, 4, 8)), _sum(made)])
+
+
+def changes(made: Plan, found: Sequence[Change]) -> str:
+    """What a render would do now."""
+    wanted = [change for change in found if change.render]
+    lines = [
+        f"shot {change.shot.number}: {change.why[0]}" + "".join(f"\n    {line}" for line in change.why[1:])
+        for change in wanted
+    ]
+    seconds = sum(change.seconds for change in wanted)
+    last = f"{len(wanted)} of {len(found)} shots would be rendered, about {_duration(seconds)}"
+    return "\n".join([_title(made), *lines, last])
+
+
+def proof(found: Proof) -> str:
+    """What was measured on a film, and what is wrong with it."""
+    rows = [
+        ("film", str(found.film)),
+        ("song", str(found.song)),
+        ("frames", f"{found.frames} in the file, {found.decoded} decoded, at {found.rate} a second"),
+        ("first frame", f"{float(found.first):.6f} s"),
+        ("last frame", f"{float(found.last):.6f} s"),
+        ("farthest off", f"{float(found.farthest) * 1000:.3f} ms"),
+        ("pictures", f"sha256 {found.pictures}"),
+        ("sound", f"{found.sound} ({found.sound_codec})"),
+        ("samples", f"{found.samples}, the song has {found.song_samples}"),
+        ("film's sound", f"sha256 {found.sound_digest}"),
+        ("song's sound", f"sha256 {found.song_digest}"),
+    ]
+    width = max(len(name) for name, _ in rows)
+    lines = [f"{name.ljust(width)}  {value}" for name, value in rows]
+    lines += [f"{'match'.ljust(width)}  {match}" for match in found.matches]
+    lines += [f"wrong: {problem}" for problem in found.problems]
+    return "\n".join([*lines, "result: pass" if found.ok else "result: fail"])
+
+
+def _title(made: Plan) -> str:
+    return (
+        f"{made.title}: {format_time(made.song.seconds)}, {made.frames} frames at {made.rate} a second, "
+        f"{len(made.shots)} shots, voice by {made.separator}"
+    )
+
+
+def _shot(made: Plan, planned: Planned) -> tuple[str, ...]:
+    shot = planned.shot
+    return (
+        str(shot.number),
+        format_time(shot.cut.start / made.rate),
+        f"{float(shot.cut.seconds):.2f} s",
+        str(len(shot.window)),
+        f"{shot.voice:.0%}",
+        shot.card.kind.value,
+        planned.why,
+        planned.runner_up,
+        _duration(planned.seconds),
+    )
+
+
+def _sum(made: Plan) -> str:
+    return (
+        f"cuts inside voice: {made.cuts_inside_words} of {len(made.shots) - 1}; "
+        f"one take of every shot: about {_duration(made.seconds)}"
+    )
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"

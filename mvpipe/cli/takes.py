@@ -1,0 +1,60 @@
+"""`mvpipe takes`: the takes of a shot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mvpipe.cli import options
+
+if TYPE_CHECKING:
+    from mvpipe.cli.session import Session
+    from mvpipe.film import Shot
+
+
+def takes(shot: options.Shot, project: options.ProjectFolder = None, json: options.Json = False) -> None:
+    """List the takes of a shot: verdict, seed, file, and which one is in the film."""
+    from mvpipe.cli import session, tables
+
+    with session.look_into(project) as work:
+        rows = _rows(work, session.planned_shot(work.project, shot))
+        if json:
+            work.terminal.json({"shot": shot, "takes": rows})
+            return
+        if not rows:
+            work.terminal.result(f"shot {shot}: no takes yet")
+            return
+        cells = [
+            (
+                str(r["take"]),
+                "in the film" if r["seen"] else "",
+                r["verdict"],
+                str(r["seed"]),
+                r["file"],
+                r["reason"],
+            )
+            for r in rows
+        ]
+        head = ("take", "", "verdict", "seed", "file", "reason")
+        work.terminal.result(tables.table(head, cells, right=(0, 3)))
+
+
+def _rows(work: Session, shot: Shot) -> list[dict[str, Any]]:
+    from mvpipe.shoot import CLIP
+    from mvpipe.takes import known_takes, last_used
+
+    vault, journal = work.project.vault, work.project.journal
+    used = last_used(journal, shot.number)
+    rows = []
+    for known in known_takes(journal, shot.cut):
+        entry = vault.find(known.key, repair=False)
+        rows.append(
+            {
+                "take": known.number,
+                "seen": bool(used and used["key"] == known.key),
+                "verdict": known.outcome.value,
+                "seed": known.seed,
+                "file": str(entry.path(CLIP)) if entry else "lost",
+                "reason": known.reason,
+            }
+        )
+    return rows

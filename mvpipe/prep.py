@@ -1,0 +1,156 @@
+"""Song -> vocals -> hearing -> plan: what is heard decides where is cut."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mvpipe.build.graph import Node, Progress, Work
+from mvpipe.build.key import Task, file_digest
+from mvpipe.build.vault import Entry
+from mvpipe.errors import MediaError
+from mvpipe.film import Song, Stem
+from mvpipe.production import STEM
+from mvpipe.project import Project
+from mvpipe.request import Request, given_vocals
+
+if TYPE_CHECKING:
+    from mvpipe.sound.separate import Separator
+
+HEARING = "hearing.npz"
+
+
+@dataclass
+class Chooser:
+    """Finds the separator once, when it is needed, and remembers what to tell the person.
+
+    `auto` stays with what it chose for a song, so that a run that goes on makes the same film; it moves to
+    the better separator only when its weights are here.
+    """
+
+    project: Project
+    request: Request
+    say: Callable[[str], None]
+    notice: str = ""
+
+    def __call__(self, song: Song) -> Separator:
+        """The separator for this song."""
+        from mvpipe.sound import choose, weights
+
+        asked, loaded = self.request, self.request.loaded
+        wanted = asked.separator or loaded.storyboard.sound.separator
+        repo = asked.demucs_repo or loaded.repo
+        before = self.project.journal.choice("separator")
+        stays = wanted == choose.AUTO and before and before["song"] == song.digest
+        if stays and weights.find(choose.BEST, cache=asked.cache, repo=repo) is None:
+            self.notice, wanted = before["notice"], before["name"]
+        separator, notice = choose.choose(
+            wanted, cache=asked.cache, repo=repo, device=asked.device, say=self.say
+        )
+        self.notice = notice or self.notice
+        fallback = {"song": song.digest, "name": separator.name, "notice": self.notice}
+        self.project.journal.choose("separator", fallback if self.notice else None)
+        return separator
+
+
+def prep_nodes(request: Request, choose: Callable[[Song], Separator] | None) -> list[Node]:
+    """The graph from the song's file to what is heard in it.
+
+    Parameters
+    ----------
+    request : what the user wants
+    choose : finds the separator when it is needed; None where the user brings a stem
+    """
+    return [_song(request.song), _vocals(request, choose), _hearing(request.song)]
+
+
+def song_of(entry: Entry, path: Path) -> Song:
+    """The song of a `song` entry, in the file where it is now."""
+    return Song(**{**entry.facts["song"], "path": path})
+
+
+def stem_of(entry: Entry, song: Song) -> Stem:
+    """The stem of a `vocals` entry."""
+    return Stem(
+        name="vocals",
+        path=entry.path(STEM),
+        sample_rate=song.sample_rate,
+        samples=song.samples,
+        channels=entry.facts["channels"],
+        separator=entry.facts["separator"],
+    )
+
+
+def _song(path: Path) -> Node:
+    def bind(_: Mapping[str, Entry]) -> Work:
+        return Work(task=Task(name="song", version=1, inputs={"file": _digest(path)}), make=make)
+
+    def make(folder: Path, progress: Progress) -> Mapping[str, Any]:
+        from mvpipe.sound.read import measure
+
+        song, notes = measure(path, progress=progress)
+        facts = dataclasses.asdict(song)
+        del facts["path"]
+        return {"song": facts, "notes": list(notes)}
+
+    return Node(name="song", bind=bind)
+
+
+def _vocals(request: Request, choose: Callable[[Song], Separator] | None) -> Node:
+    def bind(entries: Mapping[str, Entry]) -> Work:
+        song = song_of(entries["song"], request.song)
+        if choose is None:
+            return _adopt(song, given_vocals(request))
+        separator = choose(song)
+        task = Task(name="vocals", version=1, inputs={"song": song.digest}, params=dict(separator.identity()))
+
+        def make(folder: Path, progress: Progress) -> Mapping[str, Any]:
+            from mvpipe.sound.separate import separate
+
+            stem = separate(song, folder / STEM, separator=separator, progress=progress)
+            return {"separator": stem.separator, "channels": stem.channels}
+
+        return Work(task=task, make=make)
+
+    return Node(name="vocals", needs=("song",), bind=bind)
+
+
+def _adopt(song: Song, vocals: Path | None) -> Work:
+    assert vocals is not None
+    inputs = {"song": song.digest, "given": _digest(vocals)}
+
+    def make(folder: Path, progress: Progress) -> Mapping[str, Any]:
+        from mvpipe.sound.adopt import adopt
+
+        stem = adopt(song, vocals, folder / STEM)
+        return {"separator": stem.separator, "channels": stem.channels}
+
+    params = {"separator": "given", "version": 1}
+    return Work(task=Task(name="vocals", version=1, inputs=inputs, params=params), make=make)
+
+
+def _hearing(path: Path) -> Node:
+    def bind(entries: Mapping[str, Entry]) -> Work:
+        from mvpipe.sound import listen
+
+        song = song_of(entries["song"], path)
+        stem = stem_of(entries["vocals"], song)
+
+        def make(folder: Path, progress: Progress) -> Mapping[str, Any]:
+            listen.save(listen.listen(song, stem), folder / HEARING)
+            return {}
+
+        inputs = {"song": song.digest, "vocals": entries["vocals"].digest(STEM)}
+        return Work(task=Task(name="hearing", version=listen.VERSION, inputs=inputs), make=make)
+
+    return Node(name="hearing", needs=("song", "vocals"), bind=bind)
+
+
+def _digest(path: Path) -> str:
+    try:
+        return file_digest(path)
+    except OSError as exc:
+        raise MediaError(f"{path}: {(exc.strerror or str(exc)).lower()}") from exc

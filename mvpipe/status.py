@@ -1,0 +1,126 @@
+"""How far a project is, from its plan, its journal and its vault; nothing is changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from mvpipe import takes
+from mvpipe.film import Shot
+from mvpipe.plan import load_plan
+from mvpipe.project import Project
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShotState:
+    """One shot.
+
+    Parameters
+    ----------
+    shot : the shot
+    state : `done`, `picked`, `slug`, `waiting` or `rendering`
+    take : number of the take that is seen; 0 for none
+    takes : how many there are
+    reason : of the verdict or the slug, in words
+    """
+
+    shot: Shot
+    state: str
+    take: int
+    takes: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """A project."""
+
+    title: str
+    shots: tuple[ShotState, ...]
+    films: tuple[str, ...]
+    running: tuple[str, ...]
+
+    @property
+    def result(self) -> str:
+        """`complete`, `incomplete` or `not started`."""
+        done = sum(shot.state in ("done", "picked") for shot in self.shots)
+        if done == len(self.shots) and self.films:
+            return "complete"
+        return "incomplete" if done else "not started"
+
+    def as_json(self) -> dict[str, Any]:
+        """For scripts."""
+        return {
+            "result": self.result,
+            "title": self.title,
+            "shots": [
+                {
+                    "number": s.shot.number,
+                    "state": s.state,
+                    "take": s.take,
+                    "takes": s.takes,
+                    "reason": s.reason,
+                }
+                for s in self.shots
+            ],
+            "films": list(self.films),
+            "running": list(self.running),
+        }
+
+    def text(self) -> str:
+        """For people."""
+        counts: dict[str, int] = {}
+        for shot in self.shots:
+            counts[shot.state] = counts.get(shot.state, 0) + 1
+        summary = ", ".join(f"{many} {state}" for state, many in counts.items())
+        lines = [f"{self.title}: {self.result}: {len(self.shots)} shots: {summary}"]
+        lines += [
+            f"  shot {s.shot.number}: {s.state}{f': {s.reason}' if s.reason else ''}"
+            for s in self.shots
+            if s.state in ("slug", "rendering")
+        ]
+        lines += [f"  film: {film}" for film in self.films]
+        lines += [f"  running: {name}" for name in self.running]
+        return "\n".join(lines)
+
+
+def look(project: Project) -> State:
+    """The state of a project.
+
+    Raises
+    ------
+    PlanError : there is no plan yet
+    """
+    plan = load_plan(project.plan)
+    running = _running(project)
+    return State(
+        title=plan.title,
+        shots=tuple(_shot(project, shot, running) for shot in plan.shots),
+        films=tuple(str(path) for path in sorted(project.film.glob("[!.]*"))),
+        running=running,
+    )
+
+
+def _shot(project: Project, shot: Shot, running: tuple[str, ...]) -> ShotState:
+    known = takes.known_takes(project.journal, shot.cut)
+    used = takes.last_used(project.journal, shot.number)
+    here = used if used and used["cut"] == takes.cut_name(shot.cut) else None
+    seen = next((take for take in known if here and take.key == here["key"]), None)
+    pick = takes.picked(project.journal, shot.cut)
+    if any(name.startswith(f"take {shot.number}.") for name in running):
+        state, reason = "rendering", ""
+    elif seen:
+        state = "picked" if pick and pick["key"] == seen.key else "done"
+        reason = seen.reason
+    elif here:
+        state, reason = "slug", known[-1].reason if known else here["reason"]
+    else:
+        state, reason = "waiting", ""
+    return ShotState(shot=shot, state=state, take=seen.number if seen else 0, takes=len(known), reason=reason)
+
+
+def _running(project: Project) -> tuple[str, ...]:
+    """What is under way, if the lock is held: an attempt without an end may also have died."""
+    if not (project.folder / "lock.holder").exists():
+        return ()
+    return tuple(job.name for job in project.journal.jobs() if job.ended is None)
