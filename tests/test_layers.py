@@ -72,6 +72,7 @@ PLACES: dict[str, tuple[str, ...]] = {
 
 PROCESS_STARTERS = {"subprocess", "multiprocessing", "pty", "asyncio.subprocess"}
 OS_STARTERS = ("system", "popen", "exec", "spawn", "fork", "posix_spawn", "startfile")
+STARTERS = {"create_subprocess_exec", "create_subprocess_shell", "ProcessPoolExecutor"}
 CONSTANTS = {"PIPE", "DEVNULL"}
 
 
@@ -108,8 +109,8 @@ class Source:
         for module, name in self.imports():
             pieces = [*module.split("."), name]
             if pieces[0] == "mvpipe":
-                found.add(pieces[1] if pieces[1] not in dir(mvpipe) or len(pieces) > 2 else "")
-        return found - {""}
+                found.add(pieces[1])
+        return found & {child.stem for child in ROOT.iterdir()}
 
 
 def source(path: str, text: str) -> Source:
@@ -126,10 +127,7 @@ def package() -> tuple[Source, ...]:
 
 def upward_imports(src: Source) -> set[str]:
     """Layers it imports though they are not below it."""
-    parts = {
-        part for part in src.imported_parts() if (ROOT / part).is_dir() or (ROOT / f"{part}.py").exists()
-    }
-    return parts - MAY_IMPORT.get(src.part, frozenset()) - {src.part}
+    return src.imported_parts() - MAY_IMPORT.get(src.part, frozenset()) - {src.part}
 
 
 def misplaced_imports(src: Source) -> set[str]:
@@ -140,28 +138,20 @@ def misplaced_imports(src: Source) -> set[str]:
 
 def process_starters(src: Source) -> list[str]:
     """What it could start a program with."""
-    found = [
-        f"{module}.{name}"
-        for module, name in src.imports()
-        if module in PROCESS_STARTERS and name not in CONSTANTS
-    ]
-    calls = (node for node in ast.walk(src.tree) if isinstance(node, ast.Attribute))
-    for node in calls:
-        owner = node.value.id if isinstance(node.value, ast.Name) else ""
-        if (owner == "os" and node.attr.startswith(OS_STARTERS)) or node.attr in {
-            "create_subprocess_exec",
-            "create_subprocess_shell",
-            "ProcessPoolExecutor",
-        }:
-            found.append(f"{owner}.{node.attr}")
+    imported = [f"{module}.{name}" for module, name in src.imports() if module in PROCESS_STARTERS]
+    found = [name for name in imported if name.rpartition(".")[2] not in CONSTANTS]
+    for node in ast.walk(src.tree):
+        if isinstance(node, ast.Attribute):
+            on_os = isinstance(node.value, ast.Name) and node.value.id == "os"
+            if node.attr in STARTERS or (on_os and node.attr.startswith(OS_STARTERS)):
+                found.append(node.attr)
     return found
 
 
 def broad_handlers(src: Source) -> list[int]:
     """Lines that catch everything: a bare except, `except Exception`, or BaseException not raised again."""
-    return [
-        node.lineno for node in ast.walk(src.tree) if isinstance(node, ast.ExceptHandler) and _is_broad(node)
-    ]
+    handlers = (node for node in ast.walk(src.tree) if isinstance(node, ast.ExceptHandler))
+    return [handler.lineno for handler in handlers if _is_broad(handler)]
 
 
 def _is_broad(handler: ast.ExceptHandler) -> bool:
@@ -200,9 +190,10 @@ TERMINAL_PARTS = {"cli", "doctor", "studio"}
 OWN_PROGRAMS = {"sound/fetch.py"}  # run as a program of its own: its stdout is a pipe to us
 
 
-def offenders(
-    check: Callable[[Source], Collection[object]], *, but: Collection[str] = ()
-) -> dict[str, object]:
+Check = Callable[[Source], Collection[object]]
+
+
+def offenders(check: Check, *, but: Collection[str] = ()) -> dict[str, Collection[object]]:
     """Files a check objects to, with what it found; parts and files in `but` are let off."""
     asked = (src for src in package() if src.part not in but and src.path not in but)
     return {src.path: found for src in asked if (found := check(src))}
@@ -286,7 +277,8 @@ class TestTheTestsThemselves:
     @pytest.mark.parametrize(
         "text",
         ["import subprocess", "from subprocess import run", "import os\nos.system('ls')",
-         "import os\nos.execv('a')", "import multiprocessing", "import concurrent.futures as f\nf.ProcessPoolExecutor()"],
+         "import os\nos.execv('a')", "import multiprocessing",
+         "import concurrent.futures as f\nf.ProcessPoolExecutor()"],
     )  # fmt: skip
     def test_a_started_program_is_seen(self, text: str) -> None:
         assert process_starters(source("reel/mux.py", text))
