@@ -20,7 +20,6 @@ counted by some writers and not by others (2112 + 1023 samples in AAC, 46 ms mea
 _EXACT = ("flac", "aiff", "au", "tta", "wv")
 _ROUGH = ("ogg", "matroska", "asf", "mov")
 _WHOLE_IN_MOV = ("pcm_", "alac", "flac")
-_MP3_FRAME = 1152
 _STREAMINFO = 34  # bytes
 _RIFF_LIMIT = 1 << 32
 _UNKNOWN_BELOW = 256  # writers to a pipe leave 0, or about the largest number, where the size should stand
@@ -43,8 +42,8 @@ def promise(path: Path, facts: StreamFacts) -> Promise | None:
     """What the file says of its own length; None where it does not, or where that is often wrong."""
     if facts.container in ("wav", "w64"):
         return _chunk_promise(path, facts)
-    if facts.container == "mp3" and not _mp3_counts(path):
-        return None  # a guess from the first frame's bit rate
+    if facts.container == "mp3":
+        return _mp3_promise(path, 1152 if facts.sample_rate >= 32_000 else 576)
     if facts.container in ("flac", "ogg") and (total := flac_total(facts.extradata)):
         return Promise(total)
     slack = _slack(facts)
@@ -54,8 +53,6 @@ def promise(path: Path, facts: StreamFacts) -> Promise | None:
 def _slack(facts: StreamFacts) -> int | None:
     """Samples by which `declared` may be too many; None where it says nothing."""
     mov = facts.container.startswith("mov")
-    if facts.container == "mp3":
-        return 2 * _MP3_FRAME
     if facts.container.startswith(_EXACT) or (mov and facts.codec.startswith(_WHOLE_IN_MOV)):
         return 0
     return int(CODING_SLACK * facts.sample_rate) if facts.container.startswith(_ROUGH) else None
@@ -141,16 +138,22 @@ def _ogg_ends(file: BinaryIO) -> bool:
     return len(page) >= 27 + segments + sum(page[27 : 27 + segments])
 
 
-def _mp3_counts(path: Path) -> bool:
-    """Whether the first frame carries a Xing, Info or VBRI header with a count of frames."""
+def _mp3_promise(path: Path, per_frame: int) -> Promise | None:
+    """By the count of frames in a Xing, Info or VBRI header, where the first frame carries one.
+
+    libav's own figure is not used: where other bytes follow the song, it is a guess from the bit rate.
+    """
     with path.open("rb") as file:
         file.seek(_behind_id3(file))
         head = file.read(2048)
-    for name in (b"Xing", b"Info"):
+    for name, behind in ((b"Xing", 8), (b"Info", 8), (b"VBRI", 14)):
         at = head.find(name)
-        if 0 <= at <= len(head) - 8:
-            return bool(head[at + 7] & 1)
-    return b"VBRI" in head
+        count = head[at + behind : at + behind + 4]
+        if at < 0 or len(count) < 4 or (behind == 8 and not head[at + 7] & 1):  # its flags: bit 0, a count
+            continue
+        frames = int.from_bytes(count, "big")
+        return Promise(frames * per_frame, 4 * per_frame) if frames else None
+    return None
 
 
 def _behind_id3(file: BinaryIO) -> int:

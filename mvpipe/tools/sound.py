@@ -129,11 +129,12 @@ def decode(path: Path, sample_format: str, *, strict: bool = False, block: int =
 
 def decode_argv(path: Path, sample_format: str, strict: bool) -> list[str]:
     """The ffmpeg that writes the samples to its stdout."""
-    raw = "u8" if sample_format == "u8" else f"{sample_format}le"
+    coder = "pcm_u8" if sample_format == "u8" else f"pcm_{sample_format}le"
     # a stream that changes its rate or channels midway would be resampled without a word
     how = ["-xerror", "-reinit_filter", "0"] if strict else []
     source = ["-protocol_whitelist", "file", "-i", ffmpeg.file(path), "-map", "0:a:0"]
-    return ffmpeg.quiet(*how, *source, "-c:a", f"pcm_{raw}", "-f", raw, "pipe:1")
+    # `data` writes the bytes and nothing else, as `s16le` and its like do; of these there is none for s64
+    return ffmpeg.quiet(*how, *source, "-c:a", coder, "-f", "data", "pipe:1")
 
 
 def _facts(box: InputContainer, stream: AudioStream, frame: AudioFrame) -> StreamFacts:

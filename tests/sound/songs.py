@@ -1,6 +1,7 @@
 """Songs as they really arrive: every format, and every way of being broken.
 
-Nothing here uses mvpipe's reader: what a file holds is known from the samples that went into it.
+What a file holds is known from the samples that went into it; mvpipe's reader is only asked in the last two
+functions.
 """
 
 from __future__ import annotations
@@ -14,9 +15,17 @@ import numpy as np
 import soundfile
 from numpy.typing import NDArray
 
+from mvpipe.film import Song
+from mvpipe.sound import read
 from mvpipe.tools import ffmpeg, process
 
 Pcm = NDArray[Any]
+
+LENGTH = 44_117
+"""Samples of `sound`, a prime: no coder's frame, block or picture divides it."""
+
+LONG = 150_001
+"""Samples of `long16`."""
 
 
 def music(samples: int, sample_rate: int = 44_100, channels: int = 2) -> NDArray[np.float64]:
@@ -112,3 +121,40 @@ def damage(path: Path, at: float, *, size: int = 400) -> Path:
     data[start : start + size] = np.random.default_rng(440).bytes(size)
     path.write_bytes(bytes(data))
     return path
+
+
+def sound(channels: int = 2, sample_rate: int = 44_100) -> NDArray[np.float64]:
+    """A second of music of awkward length."""
+    return music(LENGTH, sample_rate, channels)
+
+
+def wav16(folder: Path, name: str = "song.wav", channels: int = 2, sample_rate: int = 44_100) -> Path:
+    """`sound` as a 16-bit WAV."""
+    samples = integers(sound(channels, sample_rate), 16)
+    return pcm_wav(folder / name, samples, bits=16, sample_rate=sample_rate)
+
+
+def long16(folder: Path) -> Path:
+    """Three seconds and a bit, so that every coder has several blocks to lose."""
+    return pcm_wav(folder / "long.wav", integers(music(LONG), 16), bits=16)
+
+
+def as_decoded(bits: int) -> Pcm:
+    """What a decoder gives for `sound` in integers of so many bits: 24 sit in the upper bytes of 32."""
+    exact = integers(sound(), bits)
+    if bits == 8:
+        return (exact.astype(np.int16) + 128).astype(np.uint8)
+    shifted: Pcm = exact << 8 if bits == 24 else exact
+    return shifted
+
+
+def whole(song: Song, **options: Any) -> NDArray[np.float32]:
+    """All that `read.blocks` gives."""
+    return np.concatenate(list(read.blocks(song, **options)))
+
+
+def clean(path: Path) -> Song:
+    """The song in a file that deserves no note."""
+    song, notes = read.measure(path)
+    assert notes == ()
+    return song

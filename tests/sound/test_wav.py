@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import chdir, suppress
 from pathlib import Path
 
 import numpy as np
@@ -38,10 +38,10 @@ def test_samples_come_back_bit_for_bit(tmp_path: Path, noise: NDArray[np.float32
     np.testing.assert_array_equal(np.concatenate(list(wav.blocks(tmp_path / name, block=999))), noise)
 
 
-def test_a_file_called_dash_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    wav.write(Path("-"), [np.ones(5, np.float32)], sample_rate=8000, channels=1, samples=5)
-    assert wav.length(Path("-")) == 5
+def test_a_file_called_dash_is_a_file(tmp_path: Path) -> None:
+    with chdir(tmp_path):
+        wav.write(Path("-"), [np.ones(5, np.float32)], sample_rate=8000, channels=1, samples=5)
+        assert wav.length(Path("-")) == 5
 
 
 def test_the_same_samples_are_the_same_bytes_however_they_arrive(
