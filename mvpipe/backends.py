@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 from mvpipe.errors import SettingsError
 from mvpipe.render.backend import Backend
 from mvpipe.request import Request
-
-MOST_WORKERS = 4
-"""More takes at once than this only fight for memory on the machines the animatic is for."""
 
 
 def find_backend(request: Request) -> Backend:
@@ -26,4 +21,4 @@ def find_backend(request: Request) -> Backend:
         )
     from mvpipe.render.animatic.backend import Animatic
 
-    return Animatic(slots=request.workers or min(os.cpu_count() or 1, MOST_WORKERS))
+    return Animatic()

@@ -83,11 +83,13 @@ class Ready:
     production : the plan and what its shots share
     backend : makes the takes
     file_stem : name of the films, without ending
+    workers : takes made at once
     """
 
     production: Production
     backend: Backend
     file_stem: str
+    workers: int
 
 
 def prepare(project: Project, request: Request, watcher: Watcher) -> Ready:
@@ -120,7 +122,12 @@ def prepare(project: Project, request: Request, watcher: Watcher) -> Ready:
         options=storyboard.render.options,
         vocals=made.entries["vocals"],
     )
-    return Ready(production=production, backend=backend, file_stem=storyboard.file_stem)
+    return Ready(
+        production=production,
+        backend=backend,
+        file_stem=storyboard.file_stem,
+        workers=request.workers or backend.slots,
+    )
 
 
 def foresee(project: Project, ready: Ready, watcher: Watcher) -> list[Change]:
@@ -157,7 +164,7 @@ def shoot(project: Project, ready: Ready, *, only: Collection[int] | None = None
     nodes += [_reel(production), *(_film(production, kind) for kind in FILMS)]
     for name in ("reel", *FILMS):
         watcher.expect(name, 1)
-    lanes = {"cpu": CPU_LANE, "render": backend.slots}
+    lanes = {"cpu": CPU_LANE, "render": ready.workers}
     made = _walk(project, nodes, lanes, watcher)
     _show_takes(project, works)
     films = {}
