@@ -73,7 +73,14 @@ def _reasons(crew: Crew, shot: Shot, wanted: Task) -> tuple[str, ...]:
     before = crew.project.vault.find(used["key"], repair=False)
     if before is None:
         return (*moved, "its take is lost from the vault, or damaged")
-    fields = differences(before.task, wanted.record())
-    if not moved and all(line.startswith("params.seed:") for line in fields):
+    fields = [_plain(line) for line in differences(before.task, wanted.record())]
+    if not moved and all(line.startswith("seed:") for line in fields):
         return ("a new take was asked for", *fields)
     return (*moved, *fields)
+
+
+def _plain(line: str) -> str:
+    """A field as the director knows it: what a graph calls `params.graph.prompt` is the prompt."""
+    for prefix in ("params.graph.", "params.", "inputs."):
+        line = line.removeprefix(prefix)
+    return line

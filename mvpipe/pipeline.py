@@ -34,7 +34,7 @@ from mvpipe.production import Crew, Production
 from mvpipe.project import Project, publish
 from mvpipe.render.backend import Backend
 from mvpipe.request import Request, given_vocals, note_request
-from mvpipe.shoot import CLIP, MEZZANINE, ShotWork
+from mvpipe.shoot import CLIP, MEZZANINE, ShotWork, take_place
 from mvpipe.tools import process
 
 REEL = "reel.mp4"
@@ -250,9 +250,8 @@ def _show_takes(project: Project, works: list[ShotWork]) -> None:
     """Show the takes under human names: `takes/shot-003/take-1.mp4`; `seen.mp4` is in the film."""
     shutil.rmtree(project.takes, ignore_errors=True)
     for work in works:
-        below = project.takes / f"shot-{work.shot.number:03}"
         for known in takes.known_takes(project.journal, work.shot.cut):
             if entry := project.vault.find(known.key):
-                publish(entry.path(CLIP), below / f"take-{known.number}.mp4")
+                publish(entry.path(CLIP), take_place(project, work.shot, known.number))
         if work.take:
-            publish(work.take.path(CLIP), below / "seen.mp4")
+            publish(work.take.path(CLIP), take_place(project, work.shot, 0).with_name("seen.mp4"))

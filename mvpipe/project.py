@@ -191,6 +191,8 @@ def publish(source: Path, place: Path) -> None:
     """
     scratch = place.with_name(f".{place.name}.{os.getpid()}")
     try:
+        if place.exists() and place.samefile(source):
+            return  # renaming one link over another of the same file would leave both
         place.parent.mkdir(parents=True, exist_ok=True)
         scratch.unlink(missing_ok=True)
         try:

@@ -25,6 +25,7 @@ from mvpipe.build.vault import Entry
 from mvpipe.errors import BackendError, GraphRejected, MediaError, MvpipeError, VaultError
 from mvpipe.film import Clip, Outcome, Shot, Slate, Slug, Take, Verdict
 from mvpipe.production import Crew
+from mvpipe.project import Project
 from mvpipe.render.backend import Setup
 
 CLIP = "take.mp4"
@@ -259,3 +260,8 @@ class ShotWork:
 
 def _slate(record: Mapping[str, Any]) -> Slate:
     return Slate(**{**record, "size": tuple(record["size"])})
+
+
+def take_place(project: Project, shot: Shot, number: int) -> Path:
+    """Where a take is shown to people."""
+    return project.takes / f"shot-{shot.number:03}" / f"take-{number}.mp4"

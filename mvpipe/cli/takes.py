@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from mvpipe.cli import options
 
 if TYPE_CHECKING:
+    from mvpipe.build.vault import Entry
     from mvpipe.cli.session import Session
     from mvpipe.film import Shot
+    from mvpipe.project import Project
 
 
 def takes(shot: options.Shot, project: options.ProjectFolder = None, json: options.Json = False) -> None:
@@ -39,7 +41,6 @@ def takes(shot: options.Shot, project: options.ProjectFolder = None, json: optio
 
 
 def _rows(work: Session, shot: Shot) -> list[dict[str, Any]]:
-    from mvpipe.shoot import CLIP
     from mvpipe.takes import known_takes, last_used
 
     vault, journal = work.project.vault, work.project.journal
@@ -53,8 +54,16 @@ def _rows(work: Session, shot: Shot) -> list[dict[str, Any]]:
                 "seen": bool(used and used["key"] == known.key),
                 "verdict": known.outcome.value,
                 "seed": known.seed,
-                "file": str(entry.path(CLIP)) if entry else "lost",
+                "file": _shown(work.project, shot, known.number, entry) if entry else "lost",
                 "reason": known.reason,
             }
         )
     return rows
+
+
+def _shown(project: Project, shot: Shot, number: int, entry: Entry) -> str:
+    """Its human name, where the last render laid it out."""
+    from mvpipe.shoot import CLIP, take_place
+
+    place = take_place(project, shot, number)
+    return str(place if place.exists() else entry.path(CLIP))
