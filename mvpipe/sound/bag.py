@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -91,8 +92,9 @@ def _recipe(path: Path) -> tuple[list[str], list[float], float | None]:
         AttributeError,
     ) as exc:
         raise ToolError(f"{path}: not a bag of Demucs models: {exc!r}") from exc
-    sound = all(_SIGNATURE.fullmatch(one) for one in signatures) and len(shares) == len(signatures)
-    if not sound or min(shares, default=-1) < 0 or not any(shares) or (segment or 1) <= 0:
+    named = all(_SIGNATURE.fullmatch(one) for one in signatures) and len(shares) == len(signatures)
+    counted = all(0 <= share < inf for share in shares) and any(shares)
+    if not (named and counted and (segment is None or 0 < segment < inf)):
         raise ToolError(f"{path}: not a bag of Demucs models: {read}")
     return signatures, shares, segment
 

@@ -70,6 +70,6 @@ def notice(reason: WeightsMissing) -> str:
     return (
         f"separated with spleeter, not {BEST}: {reason}. What it costs: spleeter reaches 3 to 5 dB SDR on "
         f"test songs ({BEST} about 9 dB, by its authors); the band stays audible in the voice, and about 1 "
-        f"cut in 10 may fall inside a sung word. Better: mvpipe models fetch {BEST} when there is a network, or "
-        "--demucs-repo DIR, or --vocals vocals.wav; then run again"
+        f"cut in 10 may fall inside a sung word. Better: mvpipe models fetch {BEST} when there is a network, "
+        "or --demucs-repo DIR, or --vocals vocals.wav; then run again"
     )

@@ -222,7 +222,15 @@ def fetch(
             offer = hub.ask(published.repo, file, patience.reach_s, endpoint)
             say(f"fetching {file} ({offer.size / 1e6:.0f} MB) from {published.repo}")
             hub.bring(offer, folder, patience.file_s, endpoint)
-            checksum.record(folder / file, offer.sha256)
+            _keep(folder / file, offer.sha256)
         except ToolError as exc:
             raise missing(name, f"not here, and not fetched: {exc}") from exc
     return require(name, cache=cache)
+
+
+def _keep(path: Path, sha256: str) -> None:
+    try:
+        checksum.record(path, sha256)
+    except ToolError:
+        path.unlink()  # or it would be found here the next time
+        raise
