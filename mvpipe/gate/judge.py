@@ -22,8 +22,8 @@ from mvpipe.gate.pictures import Sight
 STILL = 0.25
 """Luma by which some square must change for a frame to differ from the one before."""
 
-POP, BESIDE = 1, 6
-"""A change that lasts one frame with this many still ones on either side is a codec's key frame."""
+BESIDE = 6
+"""A lone change with this many still frames on either side, or the end behind it, is a codec's key frame."""
 
 LONGEST_STILL = 48
 """Frames (2 s) a picture may stand still: twice what any good take above needed."""
@@ -71,11 +71,10 @@ def still_frames(change: Sequence[float]) -> tuple[bool, ...]:
     change : of each frame against the one before, the first is 0 and never still
     """
     still = [k > 0 and value < STILL for k, value in enumerate(change)]
-    beside = [*still]
-    for k in range(BESIDE, len(still) - BESIDE):
-        if all(beside[k - BESIDE : k]) and all(beside[k + POP : k + POP + BESIDE]):
-            still[k] = True
-    return tuple(still)
+    return tuple(
+        one or (k > BESIDE and all(still[k - BESIDE : k]) and all(still[k + 1 : k + 1 + BESIDE]))
+        for k, one in enumerate(still)
+    )
 
 
 def _finding(

@@ -132,6 +132,7 @@ def _coding(rate: Fraction) -> Options:
         "map_metadata": -1,
         "map_chapters": -1,
         "video_track_timescale": picture.timescale(rate),
+        "movie_timescale": picture.timescale(rate),
         "format": "mp4",
         "progress": "pipe:1",
         "xerror": None,

@@ -32,6 +32,12 @@ def pictures(reading: Reading, frames: int, rate: Fraction) -> Iterator[str]:
     yield from _off(reading.times, rate)
 
 
+def identity(reading: Reading, digest: str) -> Iterator[str]:
+    """The very frames of the reel, where its digest is known."""
+    if digest and reading.digest != digest:
+        yield "picture: not the frames of the reel, though perhaps as many"
+
+
 def covers(frames: int, rate: Fraction, song: Song) -> Iterator[str]:
     """The picture lasts as long as the song, and less than a frame longer."""
     longer = frames / rate - song.seconds

@@ -23,6 +23,9 @@ from mvpipe.tools.sound import decode
 PHONE_RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000)
 """Hz that every phone's AAC decoder takes; a song at another rate is resampled to 48000."""
 
+PACKET = 4096
+"""Samples in a packet of the master: all alike, as FLAC's are, whatever the song's own coding had."""
+
 PHONE_BITS = 128_000
 """AAC bits per second and channel."""
 
@@ -98,7 +101,7 @@ def _inputs(reel: Path, song: film.Song) -> list[str]:
 
 def _contiguous(song: film.Song) -> str:
     """Times counted from the first sample: a video's sound may start late, or have holes in its times."""
-    return f"asettb=1/{song.sample_rate},asetpts=N"
+    return f"asettb=1/{song.sample_rate},asetpts=N,asetnsamples=n={PACKET}:p=0"
 
 
 def _plain(title: str) -> list[str]:

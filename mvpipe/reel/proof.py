@@ -9,7 +9,7 @@ from typing import Any
 
 from mvpipe import film as nouns
 from mvpipe.clock import FILM_RATE
-from mvpipe.reel.faults import covers, pictures, streams
+from mvpipe.reel import faults
 from mvpipe.reel.heard import SILENT, hear
 from mvpipe.reel.lag import Match
 from mvpipe.tools.frames import digest, read
@@ -65,7 +65,14 @@ class Proof:
         return {"result": "pass" if self.ok else "fail", **asdict(self), **fixed}
 
 
-def prove(film: Path, song: nouns.Song, *, frames: int | None = None, rate: Fraction = FILM_RATE) -> Proof:
+def prove(
+    film: Path,
+    song: nouns.Song,
+    *,
+    frames: int | None = None,
+    rate: Fraction = FILM_RATE,
+    pictures: str = "",
+) -> Proof:
     """Measure a film against its song and its plan.
 
     A bad film is no error: what is wrong with it stands in the proof.
@@ -76,6 +83,7 @@ def prove(film: Path, song: nouns.Song, *, frames: int | None = None, rate: Frac
     song : the song, as read from its own file
     frames : what the plan says; without it, what the song's length asks for
     rate : frames per second
+    pictures : `picture_digest` of the reel it was made from; without it, frames are only counted
 
     Raises
     ------
@@ -102,9 +110,10 @@ def prove(film: Path, song: nouns.Song, *, frames: int | None = None, rate: Frac
         song_samples=song.samples,
         matches=sound.matches,
         problems=(
-            *streams(reading.facts),
-            *pictures(reading, frames if frames is not None else song.frames(rate), rate),
-            *covers(len(shown), rate, song),
+            *faults.streams(reading.facts),
+            *faults.pictures(reading, frames if frames is not None else song.frames(rate), rate),
+            *faults.identity(reading, pictures),
+            *faults.covers(len(shown), rate, song),
             *sound.problems,
         ),
     )

@@ -91,7 +91,7 @@ class SoundTimes:
     channels : 1 or more
     start : of the first packet that is not priming, in seconds
     stop : end of the last packet, in seconds
-    hole : the largest distance between the end of a packet and the start of the next, in seconds
+    hole : the longest time between the end of a packet and the start of the next, in seconds
     base : seconds per tick; times are no finer than this
     """
 
@@ -144,7 +144,7 @@ def sound_times(path: Path) -> SoundTimes:
             if not packet.size or packet.pts is None:
                 continue
             if start is not None:
-                hole = max(hole, abs(packet.pts - stop))
+                hole = max(hole, packet.pts - stop)
             if start is None or packet.pts <= 0:
                 start = packet.pts
             stop = packet.pts + (packet.duration or 0)
@@ -226,7 +226,7 @@ def opened(path: Path) -> Iterator[InputContainer]:
 def _writing(path: Path, scale: int) -> Iterator[OutputContainer]:
     import av
 
-    options = {"fflags": "+bitexact", "video_track_timescale": str(scale)}
+    options = {"fflags": "+bitexact", "video_track_timescale": str(scale), "movie_timescale": str(scale)}
     try:
         with av.open(file(path), "w", format="mp4", options=options) as container:
             yield container
