@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +63,10 @@ def given_vocals(request: Request) -> Path | None:
 
 
 def note_request(folder: Path, request: Request) -> None:
-    """Note in the project what was asked for."""
+    """Note in the project what was asked for.
+
+    Files beside the project are noted by their place relative to it, so that the whole folder may move.
+    """
     paths = {
         "song": request.song,
         "storyboard": request.loaded.path,
@@ -71,8 +75,8 @@ def note_request(folder: Path, request: Request) -> None:
         "cache": request.cache,
     }
     texts = {"backend": request.backend, "separator": request.separator, "device": request.device}
-    absolute = {name: str(path.absolute()) if path else None for name, path in paths.items()}
-    write_json(folder / NOTE, {**absolute, **texts})
+    noted = {name: _noted(path, folder) if path else None for name, path in paths.items()}
+    write_json(folder / NOTE, {**noted, **texts})
 
 
 def load_request(folder: Path) -> Asked:
@@ -83,7 +87,7 @@ def load_request(folder: Path) -> Asked:
     PlanError : nothing was, or a file has gone
     """
     try:
-        asked = _asked(json.loads((folder / NOTE).read_text("utf-8")))
+        asked = _asked(json.loads((folder / NOTE).read_text("utf-8")), folder)
     except FileNotFoundError as exc:
         hint = "mvpipe plan SONG STORYBOARD"
         raise PlanError(f"{folder}: nothing was planned here yet", hint=hint) from exc
@@ -97,13 +101,19 @@ def load_request(folder: Path) -> Asked:
     return asked
 
 
-def _asked(found: Mapping[str, Any]) -> Asked:
+def _noted(path: Path, folder: Path) -> str:
+    home = folder.absolute().parent
+    whole = path.absolute()
+    return str(Path("..") / whole.relative_to(home)) if whole.is_relative_to(home) else str(whole)
+
+
+def _asked(found: Mapping[str, Any], folder: Path) -> Asked:
     def path(name: str) -> Path | None:
-        return Path(found[name]) if found[name] else None
+        return _shortened(folder, found[name]) if found[name] else None
 
     return Asked(
-        song=Path(found["song"]),
-        storyboard=Path(found["storyboard"]),
+        song=_shortened(folder, found["song"]),
+        storyboard=_shortened(folder, found["storyboard"]),
         backend=found["backend"],
         separator=found["separator"],
         vocals=path("vocals"),
@@ -111,3 +121,8 @@ def _asked(found: Mapping[str, Any]) -> Asked:
         cache=path("cache"),
         device=found["device"],
     )
+
+
+def _shortened(folder: Path, noted: str) -> Path:
+    """`board.mvpipe/../song.wav` as `song.wav`, without following links."""
+    return Path(os.path.normpath(folder / noted))

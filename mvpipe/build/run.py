@@ -34,7 +34,8 @@ class Step:
     Parameters
     ----------
     name : the node
-    what : `hit` (was there already), `begin`, `progress`, `end`, `retry` or `fail`
+    what : `hit` (was there already), `begin`, `progress`, `end`, `retry`, `fail`, or `rescue` (failed,
+        but something else is tried instead)
     done, of : progress
     note : the error in words
     """
@@ -226,7 +227,7 @@ class _Walk:
             except MvpipeError as exc:
                 error = exc
             else:
-                self.watch(Step(name=node.name, what="fail", note=str(error)))
+                self.watch(Step(name=node.name, what="rescue", note=str(error)))
                 return self._grow(node, growth)
         self.watch(Step(name=node.name, what="fail", note=str(error)))
         self.failures[node.name] = error

@@ -159,9 +159,11 @@ class Stages:
             self._hits.add(step.name)
         if step.what == "begin":
             self._since.setdefault(stage, time.monotonic())
-        if step.what in ("retry", "fail") and step.note:
+        if step.what in ("retry", "rescue") and step.note:
             self._terminal.note(f"{step.name}: {step.note}", style="yellow")
-        ended = step.what in ("hit", "end", "fail")
+        if step.what == "fail":
+            return  # the command ends with this error, and says it then
+        ended = step.what in ("hit", "end", "rescue")
         self._done[step.name] = weight if ended else weight * step.done / max(step.of, 1)
         self._show(stage)
 
