@@ -159,6 +159,14 @@ def test_an_mp3_promises_the_frames_its_first_frame_counts(tmp_path: Path) -> No
     assert promise(path, mp3) == Promise(77 * 1152, 4608)
 
 
+def test_a_tag_with_a_footer_is_stepped_over(tmp_path: Path) -> None:
+    path = tmp_path / "x.mp3"
+    tag = bytearray(id3(100))
+    tag[5] = 0x10
+    path.write_bytes(bytes(tag) + b"3DI" + bytes(7) + FRAME * 3 + FRAME[:-1])
+    assert lost_end(path, facts("mp3")) == "its last frame lacks 1 bytes"
+
+
 def test_an_mp3_without_a_count_promises_nothing(tmp_path: Path) -> None:
     path = tmp_path / "x.mp3"
     mp3 = facts("mp3", codec="mp3float", bits=0, declared=123)

@@ -12,6 +12,7 @@ import pytest
 import soundfile
 
 from mvpipe.sound import read
+from mvpipe.tools.sound import probe
 from tests.sound import songs
 from tests.sound.songs import LENGTH, clean, sound, wav16, whole
 
@@ -126,8 +127,11 @@ def test_the_song_in_a_video_is_its_own_samples_wherever_they_start(
 
 
 def test_a_video_whose_sound_starts_with_its_picture_deserves_no_note(tmp_path: Path) -> None:
-    for name in ("x.mkv", "x.mp4"):  # with AAC, whose priming is no offset
+    for name in ("x.mkv", "x.mp4"):
         clean(songs.film(tmp_path / name, wav16(tmp_path), options=("-c:a", "aac")))
+    path = songs.film(tmp_path / "x.mov", wav16(tmp_path), delay_s="0.025", options=("-c:a", "pcm_s16le"))
+    assert 0.02 < probe(path).start < 0.03  # as much as a coder's priming
+    clean(path)
 
 
 def test_of_several_streams_the_first_is_taken_and_said(tmp_path: Path) -> None:
