@@ -135,7 +135,7 @@ def _tied(loaded: Loaded, spans: Sequence[Span], lyrics: Sequence[Line]) -> tupl
         moment = shot.at
         if moment is None and shot.lyric:
             moment = find(lyrics, shot.lyric)
-            if moment is None:
+            if moment is None and any(line.start is not None for line in lyrics):
                 said = "not in the timed lyrics: the shot is dealt in order"
                 notes.append(loaded.note((*here, "lyric"), said))
         if moment is None:
@@ -166,8 +166,11 @@ def _section(loaded: Loaded, home: Home, room: int, taken: set[int]) -> tuple[li
     section = loaded.storyboard.sections[home]
     waiting = [shot for shot in range(len(section.shots)) if shot not in taken]
     turns = waiting or sorted(taken)
-    cards = [_card(loaded, home, turns[k % len(turns)], _varied(k, len(turns))) for k in range(room)]
-    said = f"left over: {section.name} has {room} free cuts for {len(waiting)} shots"
+    again = 0 if waiting else len(turns)
+    cards = [_card(loaded, home, turns[k % len(turns)], _varied(k + again, len(turns))) for k in range(room)]
+    # a line written for a shot is sung once, not each time the shot comes round
+    cards[len(waiting) :] = [replace(card, lyric="") for card in cards[len(waiting) :]]
+    said = f"left over: {section.name} has fewer free cuts than shots, {room} for {len(waiting)}"
     return cards, [loaded.note(("sections", home, "shots", shot), said) for shot in waiting[room:]]
 
 
@@ -215,11 +218,11 @@ def _made_up_notes(loaded: Loaded, home: Home, room: int) -> list[Note]:
     if not room:
         return []
     if home is not None:
-        return [loaded.note(("sections", home), f"describes no shots: {room} are made from look and cast")]
+        return [loaded.note(("sections", home), f"describes no shots: made from look and cast: {room}")]
     if loaded.storyboard.sections:
-        said = f"begins late: {room} shots before it are made from the look"
+        said = f"begins late: shots before it made from the look: {room}"
         return [loaded.note(("sections", 0), said)]
-    return [loaded.note((), f"no sections: {room} shots are made from look and cast")]
+    return [loaded.note((), f"no sections: shots made from look and cast: {room}")]
 
 
 def _framing(kind: ShotKind, cast: Sequence[str], turn: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated
 
@@ -21,13 +22,15 @@ def _listed(group: str) -> AfterValidator:
     def check(name: str, info: ValidationInfo) -> str:
         listed = (info.context or {}).get(group)
         if listed is not None and name not in listed:
-            others = f"{group} has {', '.join(listed[:12])}" if listed else f"describe it under {group}"
-            raise Wrong(
-                f"not in {group}: {scalars.show(name)}", hint=scalars.did_you_mean(name, listed) or others
-            )
+            raise Wrong(f"not in {group}: {scalars.show(name)}", hint=lambda: _others(name, group, listed))
         return name
 
     return AfterValidator(check)
+
+
+def _others(name: str, group: str, listed: Sequence[str]) -> str:
+    others = f"{group} has {', '.join(listed[:12])}" if listed else f"describe it under {group}"
+    return scalars.did_you_mean(name, listed) or others
 
 
 def _found(kind: str) -> AfterValidator:

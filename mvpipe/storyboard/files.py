@@ -43,7 +43,7 @@ def existing(folder: Path, name: str, kind: str) -> Path:
     try:
         path = resolve(folder, name)
         if not path.exists():
-            raise Wrong(f"no such {kind}: {show(name)}", hint=_elsewhere(path, name))
+            raise Wrong(f"no such {kind}: {show(name)}", hint=lambda: _elsewhere(path, name))
         if path.is_dir() != (kind == "folder"):
             raise Wrong(f"not a {kind}: {show(name)} is a {'folder' if path.is_dir() else 'file'}")
     except OSError as exc:
@@ -54,17 +54,11 @@ def existing(folder: Path, name: str, kind: str) -> Path:
 def _elsewhere(path: Path, name: str) -> str:
     if "\\" in name:
         return "write / between folders, on every system"
-    if path.parent.is_dir():
-        near = did_you_mean(path.name, (other.name for other in path.parent.iterdir()))
-        return near or f"looked in {path.parent}"
-    return f"there is no folder {path.parent}"
-
-
-def _near(path: Path) -> str:
     try:
-        return _elsewhere(path.absolute(), path.name)
+        near = did_you_mean(path.name, (other.name for other in path.parent.iterdir()))
     except OSError:
-        return f"{path.parent} cannot be looked into"
+        return f"there is no folder {path.parent} to look into"
+    return near or f"looked in {path.parent}"
 
 
 def read_text(path: Path) -> str:
@@ -78,7 +72,7 @@ def read_text(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(LARGEST_TEXT + 1)
     except FileNotFoundError as exc:
-        raise StoryboardError(f"{path}: no such file", hint=_near(path)) from exc
+        raise StoryboardError(f"{path}: no such file", hint=_elsewhere(path.absolute(), path.name)) from exc
     except OSError as exc:
         raise StoryboardError(f"{path}: cannot be read: {exc.strerror}") from exc
     if len(data) > LARGEST_TEXT:
@@ -103,7 +97,7 @@ def decode(data: bytes, path: Path) -> str:
         before = body[: exc.start].decode(encoding, "replace")
         raise StoryboardError(
             f"{path}:{place(before)}: not {encoding.upper()}: byte 0x{body[exc.start]:02x} "
-            f"at offset {len(mark) + exc.start}, {_guess(body)}",
+            f"at offset {len(mark) + exc.start}, {'cut short or damaged' if mark else _guess(body)}",
             hint="save it as UTF-8: most editors offer it under 'save as' or in the status line",
         ) from exc
     if "\0" in text:

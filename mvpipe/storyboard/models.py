@@ -37,7 +37,7 @@ from mvpipe.storyboard.scalars import Size
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     @model_validator(mode="before")
     @classmethod
@@ -135,7 +135,7 @@ class Shot(_Part):
 class Section(_Part):
     """A part of the song: its shots are dealt over the cuts planned in it, in order."""
 
-    name: Name = Field(description="What musicians call it.", examples=["verse 1", "chorus", "bridge"])
+    name: Words = Field(description="What musicians call it.", examples=["verse 1", "chorus", "bridge"])
     start: Time | None = Field(
         default=None,
         description="When it begins. Left out, mvpipe places it and says where.",
@@ -180,9 +180,7 @@ class Sound(_Part):
         examples=["neon_rain.vocals.wav"],
     )
     repo: FolderPath | None = Field(
-        default=None,
-        description="A folder of Demucs models to take the separator from.",
-        examples=["models"],
+        default=None, description="A folder of Demucs models to take the separator from.", examples=["models"]
     )
 
 
@@ -261,7 +259,7 @@ class Storyboard(_Part):
         examples=["neon_rain.lrc"],
     )
     picture: Picture = Field(
-        default_factory=Picture, description="The picture.", examples=[{"size": "1344x768"}]
+        default_factory=Picture, description="Its size in pixels.", examples=[{"size": "1344x768"}]
     )
     look: Text = Field(
         default="",
@@ -288,10 +286,12 @@ class Storyboard(_Part):
         default_factory=Sound, description="How the voice is found.", examples=[{"separator": "auto"}]
     )
     render: Render = Field(
-        default_factory=Render, description="How takes are made.", examples=[{"backend": "animatic"}]
+        default_factory=Render,
+        description="Who films the takes, how often, and from which seed.",
+        examples=[{"backend": "animatic"}],
     )
     gate: Gate = Field(
-        default_factory=Gate, description="When a take is good enough.", examples=[{"offset_frames": 1}]
+        default_factory=Gate, description="What a take must pass to be used.", examples=[{"offset_frames": 1}]
     )
 
     @property

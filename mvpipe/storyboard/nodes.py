@@ -34,7 +34,7 @@ from mvpipe.storyboard.syntax import explain
 DEEPEST = 32
 """Levels of nesting; a storyboard needs seven."""
 
-MOST_NODES = 100_000
+MOST_NODES = 50_000
 """Values once every alias is written out; five hundred shots need about six thousand."""
 
 _TAGS = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "map", "seq"))
@@ -108,13 +108,16 @@ class _Stop(Exception):
 
 class _Composer:
     def __init__(self, text: str) -> None:
-        self.lines = re.split("\r\n|[\r\n\x85\u2028\u2029]", text)
+        # no line breaks in YAML 1.2 nor in editors, but ruamel counts them; a blank keeps every column
+        text = re.sub("[\x85\u2028\u2029]", " ", text)
+        self.lines = re.split(r"\r\n|[\r\n]", text)
         self.events: Iterator[Any] = YAML(typ="safe", pure=True).parse(text)
         self.anchors: dict[str, Node | None] = {}
         self.problems: list[Problem] = []
         self.notes: list[tuple[Mark, str, str]] = []
         self.here: FieldPath = ()
         self.last = Mark(1, 1)
+        self.count = 0
 
     def problem(self, mark: Mark, text: str, hint: str = "") -> Problem:
         return Problem(mark=mark, field=dotted(self.here) or "storyboard", text=text, hint=hint)
@@ -135,23 +138,22 @@ class _Composer:
     def document(self) -> Node:
         """The one document of the text."""
         root: Node | None = None
-        for event in iter(self.next, None):
-            if isinstance(event, StreamEndEvent):
-                break
-            if isinstance(event, DocumentStartEvent):
-                if root is not None:
-                    raise _Stop(
-                        self.problem(self.last, "a second document begins: found ---", "one film a file")
-                    )
-                root = self.node(self.next(), ())
+        while not isinstance(event := self.next(), StreamEndEvent):
+            if not isinstance(event, DocumentStartEvent):
+                continue
+            if root is not None:
+                self.here = ()
+                raise _Stop(self.problem(self.last, "a second document begins: found ---", "one film a file"))
+            root = self.node(self.next(), ())
         if root is None or (isinstance(root, Text) and root.bare and not root.text):
-            raise _Stop(
-                self.problem(Mark(1, 1), "empty: found no text", "mvpipe init writes one to begin with")
-            )
+            raise _Stop(self.problem(Mark(1, 1), "empty: found no text", _BEGIN))
         return root
 
     def node(self, event: Any, path: FieldPath) -> Node:
         self.here, mark = path, self.last
+        self.count += 1
+        if self.count > MOST_NODES:
+            raise _Stop(self.problem(mark, f"too large: more than {MOST_NODES} values"))
         if isinstance(event, AliasEvent):
             return self.alias(event.anchor, mark)
         if len(path) > DEEPEST:
@@ -194,8 +196,8 @@ class _Composer:
         found = self.anchors.get(anchor)
         if found is None:
             inside = anchor in self.anchors
-            what = f"*{anchor} stands inside what it repeats" if inside else f"nothing is called &{anchor}"
-            problem = self.problem(mark, f"{what}: found {show('*' + anchor)}", _ALIAS)
+            what = "an alias inside what it repeats" if inside else "an alias of nothing"
+            problem = self.problem(mark, f"{what}: {show('*' + anchor)}", _ALIAS)
             if inside:
                 raise _Stop(problem)
             self.problems.append(problem)
@@ -223,6 +225,10 @@ class _Composer:
         return Entries(mark, entries, self.sized([value for _, value in entries], mark))
 
     def key(self, event: Any, path: FieldPath) -> Text:
+        if not isinstance(event, ScalarEvent | AliasEvent):
+            kind = "a list" if isinstance(event, SequenceStartEvent) else "keys and values"
+            self.here = path
+            raise _Stop(self.problem(self.last, f"a key is a text: found {kind}", _BRACES))
         found = self.node(event, path)
         if not isinstance(found, Text):
             self.here = path
@@ -249,6 +255,7 @@ class _Composer:
         return size
 
 
+_BEGIN = "mvpipe init writes one to begin with"
 _UNSEEN = "delete it, or type that word again: it cannot be seen in most editors"
 _ALIAS = "a text that begins with * needs quotes"
 _BRACES = "a text that begins with { or [ needs quotes"

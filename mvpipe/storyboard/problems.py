@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from mvpipe.errors import StoryboardError
+from mvpipe.storyboard.scalars import show
 
 FieldPath = tuple[str | int, ...]
 """Keys and indices from the top of the storyboard to a value."""
@@ -68,7 +68,7 @@ def dotted(path: FieldPath) -> str:
         elif step.isidentifier() or step.replace("-", "_").isidentifier():
             said += f".{step}" if said else step
         else:
-            said += f"[{json.dumps(step, ensure_ascii=False)}]"
+            said += f"[{show(step)}]"
     return said
 
 

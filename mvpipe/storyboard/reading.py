@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from mvpipe.storyboard.models import Storyboard
 from mvpipe.storyboard.nodes import Entries, Items, Node, Text
-from mvpipe.storyboard.problems import FieldPath, Mark, Problem, dotted
+from mvpipe.storyboard.problems import MOST_SHOWN, FieldPath, Mark, Problem, dotted
 from mvpipe.storyboard.scalars import did_you_mean, one_spelling, show
 
 
@@ -50,7 +50,11 @@ def read(tree: Node, folder: Path) -> tuple[Storyboard | None, Marks, list[Probl
     try:
         return Storyboard.model_validate(values, context=context), marks, []
     except ValidationError as exc:
-        return None, marks, [_problem(error, marks) for error in exc.errors(include_url=False)]
+        errors = sorted(exc.errors(include_url=False), key=lambda error: _mark(error, marks))
+        # guesses cost time, and nobody sees those of the rest
+        shown = [_problem(error, marks) for error in errors[:MOST_SHOWN]]
+        rest = [Problem(mark=_mark(e, marks), field="", text="") for e in errors[MOST_SHOWN:]]
+        return None, marks, [*shown, *rest]
 
 
 def _spread(node: Node, path: FieldPath, marks: Marks) -> Any:
@@ -78,10 +82,19 @@ def _listed(values: Any, group: str) -> tuple[str, ...] | None:
     return tuple(described or {})
 
 
+def _mark(error: Any, marks: Marks) -> Mark:
+    path = _path(error)
+    about_key = error["type"] == "extra_forbidden" or "[key]" in error["loc"]
+    return marks.key(path) if about_key else marks.value(path)
+
+
+def _path(error: Any) -> FieldPath:
+    return tuple(step for step in error["loc"] if step != "[key]")
+
+
 def _problem(error: Any, marks: Marks) -> Problem:
-    path = tuple(step for step in error["loc"] if step != "[key]")
+    path = _path(error)
     kind, found, context = error["type"], error["input"], error.get("ctx", {})
-    mark = marks.key(path) if kind == "extra_forbidden" or "[key]" in error["loc"] else marks.value(path)
     cause = context.get("error")
     if cause is not None:
         text, hint = str(cause), getattr(cause, "hint", "")
@@ -94,11 +107,11 @@ def _problem(error: Any, marks: Marks) -> Problem:
         hint = did_you_mean(found, options) if isinstance(found, str) else ""
     else:
         text, hint = _shape(kind, found)
-    return Problem(mark=mark, field=dotted(path) or "storyboard", text=text, hint=hint)
+    return Problem(mark=_mark(error, marks), field=dotted(path) or "storyboard", text=text, hint=hint)
 
 
 def _missing(path: FieldPath, found: Any) -> tuple[str, str]:
-    given = ", ".join(found) if isinstance(found, dict) and found else "nothing"
+    given = ", ".join(list(found)[:12]) if isinstance(found, dict) and found else "nothing"
     examples = _fields(path[:-1]).get(str(path[-1]), {}).get("examples", [""])
     return f"missing: found only {given}", f"such as {path[-1]}: {examples[0]}"
 

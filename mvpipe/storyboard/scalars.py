@@ -27,11 +27,19 @@ SIZE_STEP, SMALLEST_SIDE, LONGEST_SIDE = 32, 64, 2048
 
 
 class Wrong(ValueError):
-    """A value that does not mean what its field needs; reads *what: what was found*."""
+    """A value that does not mean what its field needs; reads *what: what was found*.
 
-    def __init__(self, message: str, *, hint: str = "") -> None:
+    The hint may be a function: a guess among many names is only made for who reads it.
+    """
+
+    def __init__(self, message: str, *, hint: str | Callable[[], str] = "") -> None:
         super().__init__(message)
-        self.hint = hint
+        self._hint = hint
+
+    @property
+    def hint(self) -> str:
+        """What to do about it."""
+        return self._hint if isinstance(self._hint, str) else self._hint()
 
 
 class Size(NamedTuple):
@@ -102,7 +110,7 @@ def name(value: Any) -> str:
     found = one_spelling(words(value))
     if len(found) > LONGEST_NAME:
         raise Wrong(f"a name of more than {LONGEST_NAME} characters: {show(found)}")
-    if bad := next((c for c in found if c in "/\\:<>"), ""):
+    if bad := next((c for c in found if c in "/\\<>"), ""):
         raise Wrong(f"a name cannot hold {bad}: {show(found)}")
     return found
 

@@ -1,0 +1,90 @@
+"""The JSON Schema that editors use."""
+
+from collections.abc import Iterator
+from io import StringIO
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from mvpipe.storyboard.load import load
+from mvpipe.storyboard.schema import json_schema
+from tests.storyboard.making import SAMPLES
+from tests.storyboard.test_load import RAIN
+
+jsonschema = pytest.importorskip("jsonschema", exc_type=ImportError)
+
+
+def objects(node: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    if isinstance(node, dict):
+        if "properties" in node:
+            yield node.get("title", name), node
+        for key, child in node.items():
+            yield from objects(child, key)
+
+
+def valid(text: str) -> bool:
+    data = YAML(typ="safe", pure=True).load(StringIO(text))
+    return bool(jsonschema.Draft202012Validator(json_schema()).is_valid(data))
+
+
+def test_it_is_a_schema_with_a_name() -> None:
+    schema = json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert (schema["$id"], schema["title"]) == ("urn:mvpipe:storyboard:1", "mvpipe storyboard")
+
+
+def test_every_field_is_described_with_an_example_and_nothing_else_is_allowed() -> None:
+    found = dict(objects(json_schema()))
+    assert len(found) == 11
+    for name, part in found.items():
+        assert part["additionalProperties"] is False, name
+        for key, field in part["properties"].items():
+            assert field.get("description"), (name, key)
+            assert field.get("examples"), (name, key)
+
+
+def test_every_example_is_valid_in_its_place() -> None:
+    schema = json_schema()
+    for _, part in objects(schema):
+        for field in part["properties"].values():
+            validator = jsonschema.Draft202012Validator({**field, "$defs": schema["$defs"]})
+            for example in field["examples"]:
+                validator.validate(example)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
+def test_it_takes_the_samples(sample: Any) -> None:
+    load(sample)
+    assert valid(sample.read_text())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        RAIN,
+        "mvpipe: 1\ntitle: 1999\nlook: null\ncast: {on: {is: 5}}\nsections: [{name: true}]\n",
+        "mvpipe: 1\ntitle: T\ncast:\nplaces:\nsections:\ncuts:\n  keep:\nrender:\n",
+        "mvpipe: 1\ntitle: T\ncuts: {keep: [41, 0:41, '0:41', 41.5], avoid: [1 - 2], at: {'3': 1:02:03}}\n",
+    ],
+)
+def test_it_takes_what_load_takes(text: str) -> None:
+    assert valid(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "title: T\n",
+        "mvpipe: 2\ntitle: T\n",
+        "mvpipe: 1\ntitle: T\ntitel: T\n",
+        "mvpipe: 1\ntitle: T\nrender: {takes: 21}\n",
+        "mvpipe: 1\ntitle: T\nrender: {backend: x}\n",
+        "mvpipe: 1\ntitle: T\nsections: [{name: a, shots: [{kind: broll}]}]\n",
+        "mvpipe: 1\ntitle: T\nsections: [{name: a, start: soon}]\n",
+        "mvpipe: 1\ntitle: T\ncast: {m: {sings: true}}\n",
+        "mvpipe: 1\ntitle: T\npicture: {size: big}\n",
+    ],
+)
+def test_it_refuses_what_load_refuses(text: str) -> None:
+    assert not valid(text)
