@@ -52,13 +52,15 @@ def _sections(loaded: Loaded) -> Iterator[Problem]:
 def _shots(loaded: Loaded) -> Iterator[Problem]:
     sections = loaded.storyboard.sections
     singers = {name for name, member in loaded.storyboard.cast.items() if member.sings}
+    start: Fraction | None = None
     for at, section in enumerate(sections):
         following = (later.start for later in sections[at + 1 :] if later.start is not None)
         stop = next(following, None)
+        start = start if section.start is None else section.start
         for number, shot in enumerate(section.shots):
             here: FieldPath = ("sections", at, "shots", number)
-            if shot.at is not None and not _within(shot.at, section.start, stop):
-                text = f"outside its section, {_from_to(section.start, stop)}: {format_time(shot.at)}"
+            if shot.at is not None and not _within(shot.at, start, stop):
+                text = f"outside its section, {_from_to(start, stop)}: {format_time(shot.at)}"
                 yield loaded.problem((*here, "at"), text)
             if shot.kind is ShotKind.PERFORMANCE and shot.cast and not singers & set(shot.cast):
                 text = f"nobody in this performance sings: {', '.join(shot.cast)}"

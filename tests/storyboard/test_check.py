@@ -49,6 +49,10 @@ def refused(folder: Path, text: str, seconds: Fraction | None = Fraction(100)) -
             "sections: [{name: a, start: 10, shots: [{at: 20}]}, {name: b}, {name: c, start: 20}]",
             "3:46: sections[0].shots[0].at: outside its section, 0:10.000 to 0:20.000: 0:20.000",
         ),
+        (
+            "sections: [{name: a, start: 10}, {name: b, shots: [{at: 9}]}]",
+            "3:57: sections[1].shots[0].at: outside its section, 0:10.000 to the end: 0:09.000",
+        ),
         ("cuts: {keep: [10, 10.5]}", "3:19: cuts.keep[1]: closer than 1 s to the cut at 0:10.000: 0:10.500"),
         (
             "cuts: {keep: [10], at: {2: 10}}",

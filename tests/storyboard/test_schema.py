@@ -2,17 +2,22 @@
 
 from collections.abc import Iterator
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
 
 from mvpipe.storyboard.load import load
+from mvpipe.storyboard.models import Storyboard
 from mvpipe.storyboard.schema import json_schema
 from tests.storyboard.making import SAMPLES
 from tests.storyboard.test_load import RAIN
 
-jsonschema = pytest.importorskip("jsonschema", exc_type=ImportError)
+
+@pytest.fixture
+def jsonschema() -> Any:
+    return pytest.importorskip("jsonschema", reason="a validator of JSON Schema is not installed")
 
 
 def objects(node: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -23,12 +28,13 @@ def objects(node: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
             yield from objects(child, key)
 
 
-def valid(text: str) -> bool:
+def valid(jsonschema: Any, text: str) -> bool:
+    """What an editor says: it types bare words before it looks at the schema."""
     data = YAML(typ="safe", pure=True).load(StringIO(text))
     return bool(jsonschema.Draft202012Validator(json_schema()).is_valid(data))
 
 
-def test_it_is_a_schema_with_a_name() -> None:
+def test_it_has_a_name_and_is_a_schema(jsonschema: Any) -> None:
     schema = json_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     assert (schema["$id"], schema["title"]) == ("urn:mvpipe:storyboard:1", "mvpipe storyboard")
@@ -44,7 +50,7 @@ def test_every_field_is_described_with_an_example_and_nothing_else_is_allowed() 
             assert field.get("examples"), (name, key)
 
 
-def test_every_example_is_valid_in_its_place() -> None:
+def test_every_example_is_valid_in_its_place(jsonschema: Any) -> None:
     schema = json_schema()
     for _, part in objects(schema):
         for field in part["properties"].values():
@@ -54,9 +60,9 @@ def test_every_example_is_valid_in_its_place() -> None:
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
-def test_it_takes_the_samples(sample: Any) -> None:
+def test_it_takes_the_samples(jsonschema: Any, sample: Path) -> None:
     load(sample)
-    assert valid(sample.read_text())
+    assert valid(jsonschema, sample.read_text())
 
 
 @pytest.mark.parametrize(
@@ -68,8 +74,8 @@ def test_it_takes_the_samples(sample: Any) -> None:
         "mvpipe: 1\ntitle: T\ncuts: {keep: [41, 0:41, '0:41', 41.5], avoid: [1 - 2], at: {'3': 1:02:03}}\n",
     ],
 )
-def test_it_takes_what_load_takes(text: str) -> None:
-    assert valid(text)
+def test_it_takes_what_load_takes(jsonschema: Any, text: str) -> None:
+    assert valid(jsonschema, text)
 
 
 @pytest.mark.parametrize(
@@ -86,5 +92,12 @@ def test_it_takes_what_load_takes(text: str) -> None:
         "mvpipe: 1\ntitle: T\npicture: {size: big}\n",
     ],
 )
-def test_it_refuses_what_load_refuses(text: str) -> None:
-    assert not valid(text)
+def test_it_refuses_what_load_refuses(jsonschema: Any, text: str) -> None:
+    assert not valid(jsonschema, text)
+
+
+def test_what_it_takes_at_least_covers_every_key_that_load_knows() -> None:
+    parts = dict(objects(json_schema()))
+    assert set(parts["mvpipe storyboard"]["properties"]) == set(Storyboard.model_fields)
+    assert "is" in parts["CastMember"]["properties"]
+    assert "description" not in parts["CastMember"]["properties"]
