@@ -34,6 +34,10 @@ def test_stereo_and_mono_are_left_as_they_are() -> None:
     np.testing.assert_array_equal(matrix(1, ("FC",), 2), [[1, 1]])
 
 
+def test_a_third_channel_without_a_name_is_heard() -> None:
+    assert matrix(3, (), 2)[2].min() > 0.4  # a voice in the centre, sooner than a subwoofer
+
+
 def test_a_lopsided_layout_keeps_its_balance() -> None:
     weights = matrix(3, ("FL", "FR", "BL"), 2)
     np.testing.assert_allclose(weights[0, 0], weights[1, 1])
