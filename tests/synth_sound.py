@@ -126,8 +126,9 @@ def play(rng: Generator, truth: Truth, n: int, sr: int, *, steady: bool) -> Soun
     for i, bar in enumerate(truth.bars):
         stop = bars[i + 1] + swell[i + 1]
         chord = _chord(CHORDS[i % 4], round(max(stop - bar, 0.5) * sr), sr, pluck=steady)
-        _add(out[:, 0], bar + swell[i], sr, 0.11 * chord)
-        _add(out[:, 1], bar + swell[i] + 0.004, sr, 0.11 * chord)
+        loud = 0.16 if _section(truth, bar) == "chorus" else 0.1
+        _add(out[:, 0], bar + swell[i], sr, loud * chord)
+        _add(out[:, 1], bar + swell[i] + 0.004, sr, loud * chord)
     return out
 
 
@@ -138,13 +139,18 @@ def _drum(rng: Generator, truth: Truth, out: Sound, sr: int) -> None:
     for i, at in enumerate(truth.beats):
         accent = rng.uniform(0.9, 1.1)
         place = i % per_bar
-        _add(out, at, sr, accent * kit["snare" if place % 2 else "kick"])
+        if _section(truth, at) != "intro" or place == 0:
+            _add(out, at, sr, accent * kit["snare" if place % 2 else "kick"])
         if at in downbeats:
             _add(out, at, sr, 0.5 * kit["kick"])
         _add(out, at, sr, kit["hat"])
         _add(out, at + beat / 2, sr, 0.7 * kit["hat"])
         root = CHORDS[int(i // per_bar) % 4][0]
         _add(out, at, sr, _bass(root, round(0.9 * beat * sr), sr))
+
+
+def _section(truth: Truth, at_s: float) -> str:
+    return next((name for name, start, stop in truth.sections if start <= at_s + 1e-6 < stop), "")
 
 
 @cache
@@ -182,8 +188,9 @@ def _chord(notes: tuple[int, ...], n: int, sr: int, *, pluck: bool) -> Sound:
         f = 220 * 2 ** (note / 12)
         tone += _tone(f, t, partials=6, tilt=1.6)
     rise = 0.01 if pluck else 0.5
-    shape = np.minimum(np.minimum(1, t / rise), (n / sr - t) / min(rise * 4, n / sr / 2))
-    return tone / len(notes) * np.clip(shape, 0, 1) * (np.exp(-t / 1.5) if pluck else 1)
+    shape: Sound = np.minimum(np.minimum(1, t / rise), (n / sr - t) / min(rise * 4, n / sr / 2))
+    fade: Sound = np.exp(-t / 1.5) if pluck else np.ones(n)
+    return tone / len(notes) * np.clip(shape, 0, 1) * fade
 
 
 def _add(out: Sound, at_s: float, sr: int, sound: Sound) -> None:

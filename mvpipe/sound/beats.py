@@ -1,0 +1,178 @@
+"""Beats, bars and sections of a mix, each with how far it can be trusted.
+
+They only break ties between cuts that are equally good for the voice, so a wrong beat must not be offered:
+where the pulse is not plain to hear there are none. librosa's tracker finds them on our own onset curve,
+whose hops are centred on their moment: beats then come 0 to 11 ms late. On librosa's own curve it was 37 to
+47 ms, one picture frame (measured, the same four songs).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mvpipe.sound.spectrum import COLOUR_HOPS, HOPS, TONE_HOPS, Floats
+
+Hops = NDArray[np.int64]
+"""int64, shape (k,): hops, ascending"""
+
+STRETCH_S, MARGIN_S = 120, 8
+"""Tempo is taken anew every two minutes (an hour of songs has many), with some seconds heard on each side."""
+
+TRUSTED = 0.33
+"""Likeness of the onset curve to itself one, two and four beats later, from which on beats are believed.
+Measured: songs with drums 0.65-1, metal 0.3-0.7, voices alone 0.23, swelling chords 0.2, noise 0.02-0.16."""
+
+TIGHTNESS = 100
+"""librosa's default: how strongly beats keep their distance."""
+
+METRES = (4, 3)
+"""Beats a bar that are tried."""
+
+BAR_CONTRAST, BAR_CHANGE = 3.0, 0.01
+"""Standard errors, and the least amount, by which chords must change more on the first beat of a bar."""
+
+SECTION_S, SECTION_CONTRAST, SECTION_APART_S = 6, 0.6, 10
+"""Seconds compared before and after a moment; how far apart (in standard deviations, over the bands) two
+sections sound; and the least distance between two changes of section."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pulse:
+    """The beats of a mix.
+
+    Parameters
+    ----------
+    beats, bars : hops of the beats, and of the first beats of bars
+    confidence : share of the song whose beats can be trusted, in [0, 1]
+    """
+
+    beats: Hops
+    bars: Hops
+    confidence: float
+
+
+def pulse(onset: Floats, tone: Floats) -> Pulse:
+    """Beats and bars, where they can be trusted; none is not an error.
+
+    Parameters
+    ----------
+    onset, tone : as in `spectrum.Texture`
+    """
+    hops, step, margin = len(onset), STRETCH_S * HOPS, MARGIN_S * HOPS
+    beats, bars, trusted = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
+    for start in range(0, hops, step):
+        stop = min(start + step, hops)
+        first = max(start - margin, 0)
+        heard = _track(onset[first : stop + margin])
+        if heard is None:
+            continue
+        trusted += stop - start
+        found = heard + first
+        inside = (found >= start) & (found < stop)
+        beats.append(found[inside])
+        bars.append(_bars(found, tone, inside))
+    return Pulse(
+        beats=_apart(np.concatenate(beats)),
+        bars=_apart(np.concatenate(bars)),
+        confidence=trusted / max(hops, 1),
+    )
+
+
+def sections(colour: Floats) -> Hops:
+    """Hops at which the sound changes for long: where a section may begin."""
+    reach = SECTION_S * HOPS // COLOUR_HOPS
+    if len(colour) < 2 * reach + 1:
+        return np.zeros(0, np.int64)
+    sums = np.concatenate([np.zeros((1, colour.shape[1])), np.cumsum(colour, axis=0, dtype=np.float64)])
+    means = (sums[reach:] - sums[:-reach]) / reach
+    spread = colour.std(axis=0) + 1.0
+    change = (np.abs(means[reach:] - means[:-reach]) / spread).mean(axis=1)
+    found = _peaks(change, SECTION_CONTRAST, SECTION_APART_S * HOPS // COLOUR_HOPS)
+    return np.asarray((found + reach) * COLOUR_HOPS, np.int64)
+
+
+def _track(onset: Floats) -> Hops | None:
+    """Hops of the beats, or None where there is no pulse to trust."""
+    if len(onset) < 4 * HOPS or not onset.any():
+        return None
+    from librosa.beat import beat_track
+    from librosa.feature import tempo
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # librosa warns of its own numpy calls
+        coarse = onset[: len(onset) // 2 * 2].reshape(-1, 2).mean(axis=1)
+        bpm = float(tempo(onset_envelope=coarse, sr=HOPS // 2, hop_length=1)[0])
+        period, trust = _period(onset, 60 * HOPS / bpm)
+        if trust < TRUSTED:
+            return None
+        _, beats = beat_track(
+            onset_envelope=onset,
+            sr=HOPS,
+            hop_length=1,
+            bpm=60 * HOPS / period,
+            tightness=TIGHTNESS,
+            trim=False,
+        )
+    return np.asarray(beats, np.int64)
+
+
+def _period(onset: Floats, guess: float) -> tuple[float, float]:
+    """Hops between beats, told from how the curve resembles itself near the guess; and how much it does."""
+    curve = onset - onset.mean()
+    spectrum = np.fft.rfft(curve, 2 * len(curve))
+    likeness = np.fft.irfft(np.square(np.abs(spectrum)))[: len(curve)]
+    likeness *= len(curve) / likeness[0] / (len(curve) - np.arange(len(curve)))
+    best, trust = guess, []
+    for beats in (1, 2, 4):
+        low, high = int(beats * best * 0.96), int(beats * best * 1.04) + 2
+        if high >= len(curve) // 2:
+            break
+        top = low + int(np.argmax(likeness[low:high]))
+        best = top / beats
+        trust.append(float(likeness[top]))
+    return best, float(np.mean(trust)) if trust else 0.0
+
+
+def _bars(beats: Hops, tone: Floats, inside: NDArray[np.bool_]) -> Hops:
+    """Those beats inside on which a bar begins: there the chord changes."""
+    change = _chord_change(beats, tone)
+    best, contrast = beats[:0], BAR_CONTRAST
+    for metre in METRES:
+        for phase in range(metre):
+            on = np.arange(len(beats)) % metre == phase
+            if on.sum() < 3:
+                continue
+            more = float(change[on].mean() - change[~on].mean())
+            found = more / float(change[~on].std() / np.sqrt(on.sum()) + 1e-6)
+            if found > contrast and more > BAR_CHANGE:
+                best, contrast = beats[on & inside], found
+    return best
+
+
+def _chord_change(beats: Hops, tone: Floats) -> NDArray[np.float64]:
+    """How unlike the tones after each beat are to those before it, in [0, 1]."""
+    sums = np.concatenate([np.zeros((1, tone.shape[1])), np.cumsum(tone, axis=0, dtype=np.float64)])
+    ends = np.clip(np.concatenate([[0], beats, [len(tone) * TONE_HOPS]]) // TONE_HOPS, 0, len(tone))
+    means = np.diff(sums[ends], axis=0)
+    means /= np.linalg.norm(means, axis=1, keepdims=True) + 1e-9
+    change: NDArray[np.float64] = 1 - (means[1:] * means[:-1]).sum(axis=1)
+    return change
+
+
+def _apart(hops: Hops) -> Hops:
+    """The same without doubles where two stretches meet."""
+    if len(hops) < 3:
+        return hops
+    steps = np.diff(hops)
+    return hops[np.concatenate([[True], steps > 0.6 * np.median(steps)])]
+
+
+def _peaks(curve: NDArray[np.float64], least: float, apart: int) -> Hops:
+    """Indices of the highest values, each at least `least` high and the highest within `apart`."""
+    wide = np.pad(curve, apart, constant_values=-np.inf)
+    highest = np.lib.stride_tricks.sliding_window_view(wide, 2 * apart + 1).max(axis=1)
+    return np.flatnonzero((curve >= least) & (curve == highest)).astype(np.int64)

@@ -1,0 +1,201 @@
+"""What every 10 ms of a sound is made of: streamed, so that an hour takes no more room than a minute.
+
+An analysis step is a hop. Hop `i` describes the sound around `i` hundredths of a second, whatever the
+sample rate: its window is centred on the nearest sample, so nothing drifts and nothing is resampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Blocks = Iterable[NDArray[np.float32]]
+"""Sound in pieces: float32, shape (n, channels) or (n,), any n."""
+
+HOPS = 100
+"""Hops a second: a cut is looked for at 10 ms (design 4)."""
+
+HOP = Fraction(1, HOPS)
+"""Seconds between two hops."""
+
+WINDOW_S = 0.032
+"""Length of a hop's window. At half its height a Hann window is half as wide: 16 ms, so that an 80 ms
+closure still shows as one, and 31 Hz between bins still tell one chord from another."""
+
+VOICE_HZ = (300.0, 1500.0)
+"""Corners of the curve through which a voice is measured. Vowels lie between them; breaths and hiss lie
+above, a bass that leaked below. Against a flat 150-5000 Hz it finds 99 instead of 77 of 100 gaps on songs with
+breaths (tests.synth), 81 instead of 68 on sung text, and starts 83 instead of 45 of 100 phrases in place."""
+
+SILENCE_DB = -100.0
+"""The level of nothing at all; 16 bit end at -98 dB."""
+
+ONSET_BANDS, ONSET_LAG, ONSET_FLOOR_DB = 40, 2, -75.0
+"""Bands in which a rise over `ONSET_LAG` hops counts, and the level below which nothing does."""
+
+TONE_BINS, TONE_HOPS = 64, 5
+"""The lowest bins (to 2 kHz), averaged over 50 ms: enough to see a chord change."""
+
+COLOUR_HOPS = 50
+"""Half a second: the step in which the sound's colour is kept, to find sections."""
+
+_BATCH_S = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Texture:
+    """What the mix is made of.
+
+    Parameters
+    ----------
+    samples : length of the sound
+    level : float32 (n,), dB re full scale as a voice is measured, one per hop
+    peak : float32 (n,), largest magnitude within each hop
+    onset : float32 (n,), mean rise in dB over all bands
+    tone : float32 (n / TONE_HOPS, bins), magnitudes of the lowest bins
+    colour : float32 (n / COLOUR_HOPS, ONSET_BANDS), dB in bands from low to high
+    """
+
+    samples: int
+    level: Floats
+    peak: Floats
+    onset: Floats
+    tone: Floats
+    colour: Floats
+
+
+def voice_level(sound: Blocks, sample_rate: int) -> tuple[Floats, int]:
+    """Level as a voice is measured, dB re full scale, one value per hop; and the length in samples."""
+    reader, vowels = _Reader(sound, sample_rate), _vowels(sample_rate)
+    parts = [_decibels(power @ vowels) for power, _ in reader]
+    return np.concatenate([np.zeros(0, np.float32), *parts]), reader.samples
+
+
+def texture(sound: Blocks, sample_rate: int) -> Texture:
+    """What the mix is made of, hop by hop."""
+    reader, bands, vowels = _Reader(sound, sample_rate), _bands(sample_rate), _vowels(sample_rate)
+    levels, peaks, onsets, tones, colours = [], [], [], _Pool(TONE_HOPS), _Pool(COLOUR_HOPS)
+    before = np.full((ONSET_LAG, ONSET_BANDS), np.nan, np.float32)
+    for power, peak in reader:
+        colour = np.maximum(_decibels(power @ bands), np.float32(ONSET_FLOOR_DB))
+        behind = np.concatenate([before, colour])
+        before = behind[-ONSET_LAG:]
+        levels.append(_decibels(power @ vowels))
+        peaks.append(peak)
+        onsets.append(np.nan_to_num(np.maximum(colour - behind[: len(colour)], 0)).mean(axis=1))
+        tones.add(np.sqrt(power[:, 1 : TONE_BINS + 1]))
+        colours.add(colour)
+    return Texture(
+        samples=reader.samples,
+        level=np.concatenate(levels),
+        peak=np.concatenate(peaks),
+        onset=np.concatenate(onsets),
+        tone=tones.all(),
+        colour=colours.all(),
+    )
+
+
+class _Reader:
+    """Power spectra of a sound, batch by batch: (power float32 (m, bins), peak float32 (m,)).
+
+    Power is the mean over the channels, so that a voice in opposite phase left and right does not vanish.
+    """
+
+    def __init__(self, sound: Blocks, sample_rate: int) -> None:
+        self.samples = 0
+        self._sound = sound
+        self._rate = sample_rate
+        self._window = 2 * round(WINDOW_S * sample_rate / 2)
+        shape = np.hanning(self._window + 1)[:-1]
+        self._shape = (shape * np.sqrt(2 / (self._window * np.square(shape).sum()))).astype(np.float32)
+
+    def __iter__(self) -> Iterator[tuple[Floats, Floats]]:
+        first, given, held = 0, 0, None
+        for block, last in self._batches():
+            held = block if held is None else np.concatenate([held, block])
+            end = self.samples if last else first + len(held) - self._window
+            count = max(end * HOPS // self._rate + 1 - given, 0) if end >= 0 else 0
+            at = (np.arange(given, given + count) * self._rate * 2 + HOPS) // (2 * HOPS) - first
+            if count:
+                yield self._measure(held, at)
+            given += count
+            keep = max((given * self._rate * 2 + HOPS) // (2 * HOPS) - first, 0)
+            held, first = held[keep:], first + min(keep, len(held))
+
+    def _batches(self) -> Iterator[tuple[Floats, bool]]:
+        """The sound between two half windows of silence, a few seconds at a time."""
+        parts: list[Floats] = []
+        size, wanted, channels = 0, _BATCH_S * self._rate, 1
+        for block in self._sound:
+            columns = block if block.ndim == 2 else block[:, None]
+            if not self.samples:
+                channels = columns.shape[1]
+                parts.append(np.zeros((self._window // 2, channels), np.float32))
+            self.samples += len(columns)
+            parts.append(columns)
+            size += len(columns)
+            if size >= wanted:
+                yield np.concatenate(parts), False
+                parts, size = [], 0
+        yield np.concatenate([*parts, np.zeros((self._window, channels), np.float32)]), True
+
+    def _measure(self, held: Floats, at: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        peak = np.zeros(len(at), np.float32)
+        power = np.zeros((len(at), self._window // 2 + 1), np.float32)
+        half = self._rate // (2 * HOPS)
+        inner = slice(self._window // 2 - half, self._window // 2 + half + 1)
+        rows = at[:, None] + np.arange(self._window)
+        for channel in held.T:
+            sound = channel[rows]
+            peak = np.maximum(peak, np.abs(sound[:, inner]).max(axis=1))
+            spectrum = np.fft.rfft(sound * self._shape)
+            power += np.square(spectrum.real) + np.square(spectrum.imag)
+        return power / np.float32(held.shape[1]), peak
+
+
+class _Pool:
+    """Means over a fixed number of rows, of rows that come in batches; a rest at the end is a mean too."""
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self._parts: list[Floats] = []
+        self._rest: Floats | None = None
+
+    def add(self, rows: Floats) -> None:
+        held = rows if self._rest is None else np.concatenate([self._rest, rows])
+        whole = len(held) // self._rows * self._rows
+        self._parts.append(held[:whole].reshape(-1, self._rows, held.shape[1]).mean(axis=1))
+        self._rest = held[whole:]
+
+    def all(self) -> Floats:
+        assert self._rest is not None
+        last = [self._rest.mean(axis=0, keepdims=True)] if len(self._rest) else []
+        return np.concatenate([*self._parts, *last])
+
+
+def _decibels(power: Floats) -> Floats:
+    return np.asarray(10 * np.log10(np.maximum(power, np.float32(10 ** (SILENCE_DB / 10)))), np.float32)
+
+
+def _frequencies(sample_rate: int) -> NDArray[np.float64]:
+    return np.asarray(np.fft.rfftfreq(2 * round(WINDOW_S * sample_rate / 2), 1 / sample_rate), np.float64)
+
+
+def _vowels(sample_rate: int) -> Floats:
+    """Weights of the bins when a voice is measured, at most 1."""
+    low, high = np.square(_frequencies(sample_rate)[:, None] / VOICE_HZ).T
+    return np.asarray(low / (1 + low) / (1 + high) / 0.7, np.float32)
+
+
+def _bands(sample_rate: int) -> Floats:
+    """Weights that gather bins into bands, evenly spaced in pitch above 300 Hz: (bins, ONSET_BANDS)."""
+    hz = _frequencies(sample_rate)
+    place = np.arcsinh(hz / 300)
+    top = np.arcsinh(min(10_000, sample_rate / 2) / 300)
+    band = (place / top * ONSET_BANDS).astype(int)
+    return np.asarray(band[:, None] == np.arange(ONSET_BANDS), np.float32)
