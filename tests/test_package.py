@@ -90,7 +90,7 @@ class TestReadme:
     def test_every_exit_code_is_in_its_table(self, readme: str) -> None:
         from mvpipe.errors import Cancelled, MvpipeError
 
-        codes = {0, Cancelled.exit_code, *(cls.exit_code for cls in MvpipeError.__subclasses__())}
+        codes = {0, 1, Cancelled.exit_code, *(cls.exit_code for cls in MvpipeError.__subclasses__())}
         table = readme.partition("## Exit codes")[2].partition("\n## ")[0]
         assert {int(code) for code in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)} == codes
 
