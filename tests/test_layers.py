@@ -40,13 +40,14 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     **dict.fromkeys(CRAFTS, NOUNS),
     **dict.fromkeys(PIPELINE, NOUNS | CRAFTS | PIPELINE | {"build"}),
     **dict.fromkeys(("cli", "doctor", "studio"), NOUNS | CRAFTS | PIPELINE | {"build"}),
+    "testing": NOUNS,  # servers of their own, which nothing else needs
     "__init__": frozenset(),
     "__main__": frozenset({"cli"}),
 }
 
 PLACES: dict[str, tuple[str, ...]] = {
     "PIL": ("render/animatic/pillow.py", "reel/card.py"),  # two crafts letter pictures, and may not share
-    "av": ("tools/",),
+    "av": ("tools/", "testing/"),  # a stand-in makes its clips with nothing of ours
     "cv2": ("render/animatic/pixels.py",),
     "demucs": ("sound/demucs_net.py",),
     "ffmpeg": ("tools/compile.py",),
@@ -186,7 +187,7 @@ def environment_reads(src: Source) -> list[int]:
     ]
 
 
-TERMINAL_PARTS = {"cli", "doctor", "studio"}
+TERMINAL_PARTS = {"cli", "doctor", "studio", "testing"}
 OWN_PROGRAMS = {"sound/fetch.py"}  # run as a program of its own: its stdout is a pipe to us
 
 
