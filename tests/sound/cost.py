@@ -18,23 +18,41 @@ _CHILD = """
 import json, resource, sys, time
 from pathlib import Path
 from mvpipe.sound import read
+from mvpipe.tools import process
+
+def peak_mb(pid):
+    # not ru_maxrss: Linux carries it through exec, so it shows the memory of whoever started the program
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0.0
+    peaks = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")]
+    return int(peaks[0]) / 1024 if peaks else 0.0
+
+ffmpeg_mb = 0.0
+def watch(*_):
+    global ffmpeg_mb
+    ffmpeg_mb = max([ffmpeg_mb, *(peak_mb(child.pid) for child in list(process._running))])
+
 path, step = Path(sys.argv[1]), sys.argv[2]
-own = resource.getrusage(resource.RUSAGE_SELF)
 begun = time.perf_counter()
-song, notes = read.measure(path)
+song, notes = read.measure(path, progress=watch)
 if step == "blocks":
     begun = time.perf_counter()
-    taken = sum(len(piece) for piece in read.blocks(song, channels=2, sample_rate=48_000))
+    for piece in read.blocks(song, channels=2, sample_rate=48_000):
+        watch()
 wall = time.perf_counter() - begun
 own, child = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-print(json.dumps({"samples": song.samples, "wall_s": wall, "own_mb": own.ru_maxrss / 1024,
-                  "ffmpeg_mb": child.ru_maxrss / 1024,
+print(json.dumps({"samples": song.samples, "wall_s": wall, "own_mb": peak_mb("self"), "ffmpeg_mb": ffmpeg_mb,
                   "cpu_s": own.ru_utime + own.ru_stime + child.ru_utime + child.ru_stime}))
 """
 
 
 class Cost(TypedDict):
-    """Samples per channel, seconds, and peak memory (MB) of the reader and of its ffmpeg."""
+    """Samples per channel, seconds (CPU: of the whole process), peak memory of the reader and its ffmpeg.
+
+    Memory is in MB and measured on Linux only; elsewhere it is 0.
+    """
 
     samples: int
     wall_s: float

@@ -117,6 +117,7 @@ def test_who_stops_early_leaves_no_decoder_behind(tmp_path: Path) -> None:
     assert not process._running
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
 def test_memory_stays_flat_in_the_length_of_the_song(tmp_path: Path) -> None:
     path = tmp_path / "long.wav"
     short = cost.reading(cost.long_wav(path, 0.5), "blocks")
@@ -124,4 +125,5 @@ def test_memory_stays_flat_in_the_length_of_the_song(tmp_path: Path) -> None:
     assert long["samples"] == 12 * short["samples"]
     assert long["own_mb"] < short["own_mb"] + 10
     assert long["ffmpeg_mb"] < short["ffmpeg_mb"] + 10
-    assert long["own_mb"] < 150
+    assert 20 < long["own_mb"] < 150
+    assert 2 < long["ffmpeg_mb"] < 150
