@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,12 +12,13 @@ from mvpipe.build.graph import Node, Progress, Work
 from mvpipe.build.key import Task, file_digest
 from mvpipe.build.vault import Entry
 from mvpipe.errors import MediaError
-from mvpipe.film import Song, Stem
+from mvpipe.film import Song
 from mvpipe.production import STEM
 from mvpipe.project import Project
 from mvpipe.request import Request, given_vocals
 
 if TYPE_CHECKING:
+    from mvpipe.sound.resample import Block
     from mvpipe.sound.separate import Separator
 
 HEARING = "hearing.npz"
@@ -72,18 +73,6 @@ def song_of(entry: Entry, path: Path) -> Song:
     return Song(**{**entry.facts["song"], "path": path})
 
 
-def stem_of(entry: Entry, song: Song) -> Stem:
-    """The stem of a `vocals` entry."""
-    return Stem(
-        name="vocals",
-        path=entry.path(STEM),
-        sample_rate=song.sample_rate,
-        samples=song.samples,
-        channels=entry.facts["channels"],
-        separator=entry.facts["separator"],
-    )
-
-
 def _song(path: Path) -> Node:
     def bind(_: Mapping[str, Entry]) -> Work:
         return Work(task=Task(name="song", version=1, inputs={"file": _digest(path)}), make=make)
@@ -134,19 +123,30 @@ def _adopt(song: Song, vocals: Path | None) -> Work:
 
 def _hearing(path: Path) -> Node:
     def bind(entries: Mapping[str, Entry]) -> Work:
-        from mvpipe.sound import listen
+        from mvpipe.sound import hearing
 
-        song = song_of(entries["song"], path)
-        stem = stem_of(entries["vocals"], song)
+        song, vocals = song_of(entries["song"], path), entries["vocals"].path(STEM)
 
         def make(folder: Path, progress: Progress) -> Mapping[str, Any]:
-            listen.save(listen.listen(song, stem), folder / HEARING)
-            return {}
+            from mvpipe.sound import listen, read, wav
+
+            mix = _counted(read.blocks(song), song.samples, progress)
+            heard = listen.listen(mix, wav.blocks(vocals), sample_rate=song.sample_rate)
+            hearing.save(heard, folder / HEARING)
+            return {"voice_share": round(heard.voice_share, 4)}
 
         inputs = {"song": song.digest, "vocals": entries["vocals"].digest(STEM)}
-        return Work(task=Task(name="hearing", version=listen.VERSION, inputs=inputs), make=make)
+        return Work(task=Task(name="hearing", version=hearing.VERSION, inputs=inputs), make=make)
 
     return Node(name="hearing", needs=("song", "vocals"), bind=bind)
+
+
+def _counted(blocks: Iterator[Block], samples: int, progress: Progress) -> Iterator[Block]:
+    done = 0
+    for block in blocks:
+        done += len(block)
+        progress(done, samples)
+        yield block
 
 
 def _digest(path: Path) -> str:

@@ -23,10 +23,12 @@ def lint(
 
     terminal = Terminal()
     loaded = load(storyboard)
+    seconds = None
     if song:
         from mvpipe.sound.read import measure
 
-        check(loaded, measure(song)[0].seconds)
+        seconds = measure(song)[0].seconds
+    check(loaded, seconds)
     notes = lint(loaded)
     for note in notes:
         terminal.result(str(note))
