@@ -1,0 +1,100 @@
+"""Pictures into H.264 and back: raw frames through a pipe to ffmpeg, films and sound out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from subprocess import PIPE
+from typing import IO, TYPE_CHECKING
+
+from mvpipe.errors import MediaError
+from mvpipe.tools import ffmpeg, process
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+THREADS = 2
+"""Of x264; part of what decides the bytes, so the same on every machine."""
+
+
+def take_argv(
+    into: Path, *, size: tuple[int, int], rate: Fraction, sound: Path, comment: str, quality: int = 18
+) -> list[str]:
+    """Arguments that write a take: yuv420p frames from stdin, and `sound` whole beside them.
+
+    Nothing of the machine or the hour gets into the file: no dates, no encoder names, fixed threads.
+    """
+    width, height = size
+    return [
+        *ffmpeg.quiet("-y"),
+        *("-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", f"{width}x{height}", "-framerate", str(rate)),
+        *("-color_range", "tv", "-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709"),
+        *("-i", "pipe:0", "-i", ffmpeg.file(sound), "-map", "0:v:0", "-map", "1:a:0"),
+        *("-c:v", "libx264", "-preset", "veryfast", "-crf", str(quality), "-threads", str(THREADS)),
+        *("-pix_fmt", "yuv420p", "-color_range", "tv", "-colorspace", "bt709"),
+        *("-color_primaries", "bt709", "-color_trc", "bt709", "-video_track_timescale", "24000"),
+        *("-c:a", "aac", "-b:a", "128k", "-ac", "1"),
+        *("-map_metadata", "-1", "-fflags", "+bitexact", "-flags:v", "+bitexact", "-flags:a", "+bitexact"),
+        *("-metadata", f"comment={comment}", "-movflags", "+faststart", "-f", "mp4", ffmpeg.file(into)),
+    ]
+
+
+@contextmanager
+def take_writer(argv: list[str]) -> Iterator[IO[bytes]]:
+    """A pipe that takes raw frames; the file is whole when the block is left.
+
+    Raises
+    ------
+    ToolError : ffmpeg failed
+    Cancelled : `process.stop_all` was called
+    """
+    with process.start(argv, stdin=PIPE) as child:
+        assert child.stdin is not None
+        yield child.stdin
+
+
+def read_mono(path: Path, sample_rate: int) -> NDArray[np.float32]:
+    """The sound of a file, mixed to one channel: float32, shape (n,), at `sample_rate` Hz.
+
+    Raises
+    ------
+    ToolError : the file holds no sound that ffmpeg can decode
+    """
+    import numpy as np
+
+    argv = [
+        *ffmpeg.quiet("-i", ffmpeg.file(path), "-map", "0:a:0"),
+        *("-f", "f32le", "-ac", "1", "-ar", str(sample_rate), "pipe:1"),
+    ]
+    with process.start(argv, stdout=PIPE) as child:
+        assert child.stdout is not None
+        return np.frombuffer(child.stdout.read(), "<f4")
+
+
+def read_frames(path: Path, size: tuple[int, int], wanted: Sequence[int]) -> list[NDArray[np.uint8]]:
+    """Frames of a film by number, counted from 0, scaled to `size`: RGB, shape (h, w, 3).
+
+    Raises
+    ------
+    MediaError : the film has not all of them
+    ToolError : the file holds no picture that ffmpeg can decode
+    """
+    import numpy as np
+
+    width, height = size
+    numbers = "+".join(f"eq(n\\,{number})" for number in wanted)
+    chain = f"select={numbers},scale={width}:{height}:flags=area:in_color_matrix=bt709,format=rgb24"
+    argv = [
+        *ffmpeg.quiet("-i", ffmpeg.file(path), "-map", "0:V:0", "-an", "-vf", chain),
+        *("-fps_mode", "passthrough", "-f", "rawvideo", "pipe:1"),
+    ]
+    with process.start(argv, stdout=PIPE) as child:
+        assert child.stdout is not None
+        raw = child.stdout.read()
+    found = np.frombuffer(raw, np.uint8).reshape(-1, height, width, 3)
+    if len(found) != len(wanted):
+        raise MediaError(f"{path}: frames: {len(found)} of {len(wanted)} wanted were found")
+    return list(found)
