@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-STARTUP_S = 4.0
+STARTUP_S = 6.0
 """Seconds allowed for a Python to start and import the hub's library, on a busy machine."""
 
 

@@ -15,7 +15,7 @@ from mvpipe.sound import bag, checksum, fetch, spleeter, weights
 from mvpipe.sound.weights import Patience
 from tests.sound import hub
 
-HASTE = Patience(reach_s=0.5, file_s=20)
+HASTE, EASE = Patience(reach_s=0.5), Patience(reach_s=30, file_s=60)
 
 
 def a_bag(folder: Path, name: str, *signatures: str, rest: str = "") -> Path:
@@ -176,7 +176,7 @@ FILES = {
 def test_weights_are_fetched_once_recorded_and_held_against_the_record(tmp_path: Path) -> None:
     said: list[str] = []
     with hub.serve(FILES) as (address, log):
-        found = weights.fetch("htdemucs", tmp_path, patience=HASTE, say=said.append, endpoint=address)
+        found = weights.fetch("htdemucs", tmp_path, patience=EASE, say=said.append, endpoint=address)
         asked = len(log)
         assert weights.fetch("htdemucs", tmp_path, endpoint=address) == found
         assert len(log) == asked, "files that are here were asked for again"
@@ -196,14 +196,14 @@ def test_weights_are_fetched_once_recorded_and_held_against_the_record(tmp_path:
 @pytest.mark.usefixtures("online")
 def test_a_file_that_is_not_what_the_hub_announced_is_refused(tmp_path: Path) -> None:
     with hub.serve(FILES, lie=True) as (address, _), pytest.raises(WeightsMissing, match="sha256"):
-        weights.fetch("htdemucs", tmp_path, patience=HASTE, endpoint=address)
+        weights.fetch("htdemucs", tmp_path, patience=EASE, endpoint=address)
     assert not list(weights.home(tmp_path).glob("*.safetensors")), "a refused file is kept"
 
 
 @pytest.mark.usefixtures("online")
 def test_a_hub_without_the_file_is_said_at_once(tmp_path: Path) -> None:
     with hub.serve({}) as (address, _), pytest.raises(WeightsMissing, match=r"model hub: .*Not Found"):
-        weights.fetch("htdemucs", tmp_path, patience=HASTE, endpoint=address)
+        weights.fetch("htdemucs", tmp_path, patience=EASE, endpoint=address)
 
 
 @pytest.mark.usefixtures("online")
