@@ -37,7 +37,8 @@ class Sight:
     damage : what the decoder complained about
     level : mean luma of each frame, 0 (black) to 255
     spread : standard deviation of each frame's luma
-    change : largest change of a square of the picture since the frame before, in luma; 0 for the first
+    change : mean absolute change of each frame's luma since the frame before; 0 for the first
+    stir : the same of the square that changed most
     """
 
     frames: int
@@ -51,6 +52,7 @@ class Sight:
     level: tuple[float, ...]
     spread: tuple[float, ...]
     change: tuple[float, ...]
+    stir: tuple[float, ...]
 
     def as_json(self) -> dict[str, Any]:
         """JSON values from which `from_json` makes the same Sight."""
@@ -92,6 +94,7 @@ def look(path: Path) -> Sight:
         level=tuple(eye.level),
         spread=tuple(eye.spread),
         change=tuple(eye.change),
+        stir=tuple(eye.stir),
     )
 
 
@@ -102,6 +105,7 @@ class _Eye:
         self.level: list[float] = []
         self.spread: list[float] = []
         self.change: list[float] = []
+        self.stir: list[float] = []
         self._before: NDArray[np.float32] | None = None
 
     def see(self, luma: NDArray[np.uint8]) -> None:
@@ -110,12 +114,14 @@ class _Eye:
         now = luma.astype(np.float32)
         self.level.append(round(float(now.mean()), 3))
         self.spread.append(round(float(now.std()), 3))
-        self.change.append(0.0 if self._before is None else round(largest_change(self._before, now), 3))
+        change, stir = (0.0, 0.0) if self._before is None else changes(self._before, now)
+        self.change.append(round(change, 4))
+        self.stir.append(round(stir, 3))
         self._before = now
 
 
-def largest_change(before: NDArray[np.float32], now: NDArray[np.float32]) -> float:
-    """The mean absolute change of the square that changed most; 0 where two frames are the same.
+def changes(before: NDArray[np.float32], now: NDArray[np.float32]) -> tuple[float, float]:
+    """The mean absolute change of a picture, and that of the square of `BLOCK` pixels that changed most.
 
     Parameters
     ----------
@@ -124,5 +130,6 @@ def largest_change(before: NDArray[np.float32], now: NDArray[np.float32]) -> flo
     import numpy as np
 
     high, wide = (side // BLOCK for side in now.shape)
-    moved = np.abs(now - before)[: high * BLOCK, : wide * BLOCK]
-    return float(moved.reshape(high, BLOCK, wide, BLOCK).mean(axis=(1, 3)).max())
+    moved = np.abs(now - before)
+    squares = moved[: high * BLOCK, : wide * BLOCK].reshape(high, BLOCK, wide, BLOCK)
+    return float(moved.mean()), float(squares.mean(axis=(1, 3)).max())

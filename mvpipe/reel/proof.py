@@ -59,9 +59,9 @@ class Proof:
         return not self.problems
 
     def as_json(self) -> dict[str, Any]:
-        """JSON values: fractions as text, times as seconds, and the result in words."""
+        """JSON values: the result in words, files by name, times in seconds, the rate as text."""
         seconds = {name: round(float(getattr(self, name)), 6) for name in ("first", "last", "farthest")}
-        fixed = {"film": str(self.film), "song": str(self.song), "rate": str(self.rate), **seconds}
+        fixed = {"film": self.film.name, "song": self.song.name, "rate": str(self.rate), **seconds}
         return {"result": "pass" if self.ok else "fail", **asdict(self), **fixed}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mvpipe.errors import MediaError
-from mvpipe.gate.pictures import Sight, largest_change, look
+from mvpipe.gate.pictures import Sight, changes, look
 from mvpipe.tools import frames, process
 from mvpipe.tools.ffmpeg import file, quiet
 from tests.gate import takes
@@ -26,7 +26,9 @@ def test_what_is_seen_in_a_take(tmp_path: Path) -> None:
     assert sight.level[0] == pytest.approx((base[:, :320].mean()), abs=1.5)
     assert sight.spread[0] == pytest.approx(base[:, :320].std(), abs=1.5)
     assert sight.change[0] == 0
-    assert min(sight.change[1:]) > 3
+    assert sight.stir[0] == 0
+    assert min(sight.change[1:]) > 0.5
+    assert min(sight.stir[1:]) > 3
 
 
 def test_levels_are_full_range(tmp_path: Path) -> None:
@@ -68,13 +70,15 @@ def test_a_sight_can_be_written_down(tmp_path: Path) -> None:
     assert Sight.from_json(json.loads(json.dumps(sight.as_json()))) == sight
 
 
-def test_change_is_that_of_the_square_that_changed_most() -> None:
+def test_change_is_of_the_picture_and_of_the_square_that_changed_most() -> None:
     before = np.zeros((64, 96), np.float32)
     now = before.copy()
     now[8:16, 16:24] = 3
     now[40, 40] = 64
-    assert largest_change(before, now) == 3
-    assert largest_change(before, before) == 0
+    change, stir = changes(before, now)
+    assert change == pytest.approx((64 * 3 + 64) / (64 * 96))
+    assert stir == 3
+    assert changes(before, before) == (0, 0)
 
 
 def test_times_that_do_not_start_at_zero(tmp_path: Path) -> None:
