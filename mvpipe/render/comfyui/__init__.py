@@ -1,0 +1,1 @@
+"""Takes from MiniMax H3 on a ComfyUI server: graphs from templates, checked, sent, listened to, fetched."""

@@ -1,0 +1,179 @@
+"""Graph templates: a graph in ComfyUI's API format, and a slots file beside it that names what is filled.
+
+A template is `NAME.json` and `NAME.slots.yaml`; mvpipe's own lie in `templates/`, a user's where they like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from mvpipe.errors import GraphRejected, SettingsError
+from mvpipe.render.comfyui import graph as graphs
+from mvpipe.render.comfyui.graph import Graph
+from mvpipe.render.comfyui.slots import Fill, Lock, Slots
+from mvpipe.render.comfyui.written import modelled, read_json, read_yaml
+
+DEFAULT = "native-ref2va"
+SLOTS = ".slots.yaml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """A graph and the names of what is filled into it.
+
+    Parameters
+    ----------
+    name : how it is asked for
+    path : the graph's file; not part of what decides a take
+    graph : as the file has it, without titles
+    slots : the slots file
+    """
+
+    name: str
+    path: Path
+    graph: Graph
+    slots: Slots
+
+    def lock(self, values: Mapping[str, Fill]) -> Lock:
+        """What the graph filled so does to the audio rows: without a vocal there is no lock."""
+        return self.slots.lock if values.get("vocals") is not None else "none"
+
+    def default(self, name: str) -> Any:
+        """What the graph itself says at a slot's first place; None if the template has no such slot."""
+        if name not in self.slots.slots:
+            return None
+        node, field = self.slots.slots[name].at[0][:2]
+        return self.graph[node]["inputs"][field]
+
+    def takes(self, name: str) -> bool:
+        """Whether there is such a slot."""
+        return name in self.slots.slots
+
+    def most_pictures(self) -> int:
+        """How many pictures a shot may bring."""
+        return self.slots.slots["pictures"].most if self.takes("pictures") else 0
+
+
+def home() -> Path:
+    """The folder of mvpipe's own templates: inside an installed package, beside it in a checkout.
+
+    Raises
+    ------
+    SettingsError : it is nowhere: a broken installation
+    """
+    package = Path(__file__).parents[2]
+    for folder in (package / "templates", package.parent / "templates"):
+        if (folder / f"{DEFAULT}.json").is_file():
+            return folder
+    raise SettingsError(f"{package}: its templates are missing", hint="install mvpipe again")
+
+
+def names() -> list[str]:
+    """The names of mvpipe's own templates, sorted."""
+    return sorted(path.name.removesuffix(SLOTS) for path in home().glob(f"*{SLOTS}"))
+
+
+def load(name: str | Path, beside: Path | None = None) -> Template:
+    """A template by its name, or from the path of its graph.
+
+    Parameters
+    ----------
+    name : one of `names()`, or a path to a .json file with its slots file beside it
+    beside : folder that a relative path starts from
+
+    Raises
+    ------
+    SettingsError : there is none, or a file of it is broken
+    """
+    path = _find(str(name), beside or Path())
+    beside_it = path.with_name(path.name.removesuffix(".json") + SLOTS)
+    graph = _api_graph(read_json(path), path)
+    if not beside_it.is_file():
+        raise SettingsError(
+            f"{path}: {beside_it.name}: missing beside it", hint=f"mvpipe graph import {path} proposes one"
+        )
+    slots = modelled(Slots, read_yaml(beside_it), beside_it)
+    _check_wires(slots, graph, beside_it)
+    return Template(name=path.stem, path=path, graph=graph, slots=slots)
+
+
+def _find(name: str, beside: Path) -> Path:
+    if not name.endswith(".json") and "/" not in name and "\\" not in name:
+        if name in names():
+            return home() / f"{name}.json"
+        near = get_close_matches(name, names(), 1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names())}; or name a .json file"
+        raise SettingsError(f"graph: {name}: no such template", hint=hint)
+    return beside / Path(name).expanduser()
+
+
+def _api_graph(found: Any, path: Path) -> Graph:
+    if isinstance(found, dict) and isinstance(found.get("nodes"), list):
+        raise SettingsError(
+            f"{path}: a workflow in the editor's format",
+            hint=f"mvpipe graph import {path}, or export it as API",
+        )
+    if isinstance(found, dict) and isinstance(found.get("prompt"), dict):
+        found = found["prompt"]
+    if not isinstance(found, dict) or not found:
+        raise SettingsError(f"{path}: not a graph in ComfyUI's API format")
+    for node_id, node in found.items():
+        whole = isinstance(node, dict) and isinstance(node.get("class_type"), str)
+        if not whole or not isinstance(node.get("inputs"), dict):
+            raise SettingsError(f"{path}: node {node_id}: without class_type and inputs")
+    return graphs.copied(found)
+
+
+def _check_wires(slots: Slots, graph: Graph, path: Path) -> None:
+    for where, node_id, field in slots.wires():
+        if node_id not in graph:
+            raise SettingsError(f"{path}: {where}: {node_id}: no such node in the graph")
+        if field and field not in graph[node_id]["inputs"]:
+            near = get_close_matches(field, graph[node_id]["inputs"], 1)
+            hint = f"did you mean {near[0]}?" if near else "the graph must have it, as its default"
+            raise SettingsError(f"{path}: {where}: node {node_id} has no input {field}", hint=hint)
+
+
+def adapted(template: Template, has: Callable[[str], bool] | Collection[str]) -> Template:
+    """The template with the loader classes that the server has.
+
+    Parameters
+    ----------
+    has : whether the server knows a class, or the classes it knows
+
+    Raises
+    ------
+    GraphRejected : it has none of those that would do
+    """
+    known = has if callable(has) else has.__contains__
+    graph = graphs.copied(template.graph)
+    for name, slot in template.slots.slots.items():
+        if not slot.loaders or known(graph[slot.at[0][0]]["class_type"]):
+            continue
+        found = next((loader for loader in slot.loaders if known(loader.class_type)), None)
+        if found is None:
+            wanted = " or ".join(loader.class_type for loader in slot.loaders)
+            raise GraphRejected(
+                f"graph {template.name}: {name}: the server has no {wanted}", hint=_packs(template.slots)
+            )
+        node_id, field = slot.at[0][:2]
+        file = graph[node_id]["inputs"][field]
+        graph[node_id] = {"class_type": found.class_type, "inputs": {found.input: file, **found.others}}
+        moved = (node_id, found.input)
+        slots = {**template.slots.slots, name: slot.model_copy(update={"at": (moved, *slot.at[1:])})}
+        template = replace(template, slots=template.slots.model_copy(update={"slots": slots}))
+    return replace(template, graph=graph)
+
+
+def clashes(template: Template, has: Callable[[str], bool]) -> list[str]:
+    """What the server has that breaks this template, in words."""
+    return [f"{c.class_type} is installed: {c.why}" for c in template.slots.needs.absent if has(c.class_type)]
+
+
+def _packs(slots: Slots) -> str:
+    packs = [f"{pack.name} ({pack.source})" for pack in slots.needs.packs]
+    return f"install {' or '.join(packs)}" if packs else ""

@@ -1,0 +1,49 @@
+"""Golden files: what was filled, and what was written, when somebody last looked at it.
+
+`python -m tests.render.comfyui.golden` writes them anew; look at the difference before it is committed.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from mvpipe.render.comfyui.graph import Graph
+from mvpipe.render.comfyui.slots import Fill
+from mvpipe.render.comfyui.template import names
+from tests.render.comfyui.servers import filled
+
+HERE = Path(__file__).parent / "golden"
+
+FULL: dict[str, Fill] = {
+    "width": 1344,
+    "height": 768,
+    "length": 192,
+    "seed": 18446744073709551615,
+    "prompt": "six sections\nand more",
+    "vocals": "mvpipe/5f.wav",
+    "steps": 8,
+    "shift_video": 6.0,
+    "sampler": "euler",
+    "scheduler": "simple",
+    "lora": "minimax_h3_ref2v_turbo_8step_v1.0_768p_comfyui_bf16.safetensors",
+    "lora_strength": 1.0,
+}
+
+
+def golden_graph(name: str) -> Graph:
+    """A template with everything in it; pictures as many as the shot in the middle of a film has."""
+    pictures = ["mvpipe/a1.png", "mvpipe/b2.png", "mvpipe/c3.png"]
+    return filled(name, **FULL, pictures=pictures[:1] if name == "multishot-pinned" else pictures)
+
+
+def written(graph: Graph) -> str:
+    """A graph as its golden file has it: one node a line."""
+    lines = [f"  {json.dumps(node_id)}: {json.dumps(node)}" for node_id, node in graph.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+if __name__ == "__main__":
+    HERE.mkdir(exist_ok=True)
+    for name in names():
+        (HERE / f"{name}.json").write_text(written(golden_graph(name)), "utf-8")
