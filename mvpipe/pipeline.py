@@ -26,10 +26,11 @@ from mvpipe.build.graph import Graph, Node, Progress, Work
 from mvpipe.build.key import Task
 from mvpipe.build.run import Outcome, Step, run
 from mvpipe.build.vault import Entry
+from mvpipe.cutting import cut_song, keep_plan
 from mvpipe.errors import ProofFailed
 from mvpipe.film import Reel
 from mvpipe.foresee import Change, change
-from mvpipe.prep import Chooser, cut_song, keep_plan, prep_nodes
+from mvpipe.prep import Chooser, prep_nodes
 from mvpipe.production import Crew, Production
 from mvpipe.project import Project, publish
 from mvpipe.render.backend import Backend

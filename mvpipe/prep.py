@@ -114,8 +114,9 @@ def _adopt(song: Song, vocals: Path | None) -> Work:
     def make(folder: Path, progress: Progress) -> Mapping[str, Any]:
         from mvpipe.sound.adopt import adopt
 
-        stem = adopt(song, vocals, folder / STEM)
-        return {"separator": stem.separator, "channels": stem.channels}
+        said: list[str] = []
+        stem = adopt(song, vocals, folder / STEM, say=said.append)
+        return {"separator": stem.separator, "channels": stem.channels, "notes": said}
 
     params = {"separator": "given", "version": 1}
     return Work(task=Task(name="vocals", version=1, inputs=inputs, params=params), make=make)

@@ -47,7 +47,7 @@ def fetch(
 
     terminal = Terminal()
     with terminal.console.status(f"fetching {name}"):
-        bag = weights.fetch(name, cache=cache or default_cache())
+        bag = weights.fetch(name, cache or default_cache(), say=terminal.note)
     for member in bag.members:
         terminal.result(str(member.path))
 
