@@ -117,7 +117,8 @@ class TestWheel:
         inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
         hidden = re.compile(r"/(__pycache__|\.\w+)/")  # what tools leave there
         there = {path for path in PACKAGE.rglob("*") if path.is_file() and not hidden.search(str(path))}
-        assert inside == {path.relative_to(ROOT).as_posix() for path in there}
+        templates = {f"mvpipe/templates/{path.name}" for path in (ROOT / "templates").iterdir()}
+        assert inside == {path.relative_to(ROOT).as_posix() for path in there} | templates
         assert "mvpipe/py.typed" in inside
 
     def test_it_carries_the_licences(self, wheel: zipfile.ZipFile) -> None:
