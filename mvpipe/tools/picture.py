@@ -18,6 +18,7 @@ from mvpipe.errors import MediaError
 from mvpipe.tools.ffmpeg import file
 
 if TYPE_CHECKING:
+    from av import Packet
     from av.audio.stream import AudioStream
     from av.container import InputContainer, OutputContainer
     from av.video.stream import VideoStream
@@ -181,8 +182,9 @@ def join(parts: Sequence[Path], rate: Fraction, into: Path) -> tuple[int, ...]:
     scale = timescale(rate)
     step = int(scale / rate)
     counts: list[int] = []
-    with opened(parts[0]) as template, _writing(into, scale) as out:
-        stream = out.add_stream_from_template(video(parts[0], template))
+    with _writing(into, scale) as out:
+        with opened(parts[0]) as template:
+            stream = out.add_stream_from_template(video(parts[0], template))
         stream.time_base = Fraction(1, scale)
         for path in parts:
             counts.append(_copy(path, out, stream, sum(counts) * step, step))
@@ -199,15 +201,19 @@ def timescale(rate: Fraction) -> int:
 
 def _copy(path: Path, out: OutputContainer, stream: VideoStream, start: int, step: int) -> int:
     count = 0
-    with opened(path) as container:
-        for packet in container.demux(video(path, container)):
-            if packet.size:
-                packet.stream, packet.time_base = stream, tick(stream)
-                packet.pts = packet.dts = start + count * step
-                packet.duration = step
-                out.mux(packet)
-                count += 1
+    for packet in _packets(path):
+        packet.stream, packet.time_base = stream, tick(stream)
+        packet.pts = packet.dts = start + count * step
+        packet.duration = step
+        out.mux(packet)
+        count += 1
     return count
+
+
+def _packets(path: Path) -> Iterator[Packet[VideoStream]]:
+    """In a generator, so that what fails while writing them is not said to be this file's fault."""
+    with opened(path) as container:
+        yield from (packet for packet in container.demux(video(path, container)) if packet.size)
 
 
 @contextmanager
