@@ -100,9 +100,10 @@ class Faults:
         facts : of this moment; a figure of the same name must be equal or empty; of a path, begin it
         """
         found = self._take(CATALOGUE[name], subject, facts)
-        if found is not None:
-            self._told(name, subject, found)
-        return found
+        if found is None:
+            return None
+        self._told(name, subject, found)
+        return {**found, "struck": True}  # never empty, so that whoever asks may ask for its truth
 
     def _take(self, kind: Kind, subject: str, facts: dict[str, Any]) -> dict[str, Any] | None:
         with self._lock:

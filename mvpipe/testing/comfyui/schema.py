@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import mimetypes
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -40,17 +40,14 @@ class Schemas:
         compact = self._classes[name]
         return {group: self._grown(compact.get(group, {}), compact) for group in ("required", "optional")}
 
-    def outputs(self, name: str) -> list[str]:
-        """The types of its outputs."""
-        return [_pair(out)[0] for out in self._classes[name]["out"]]
+    def outputs(self, name: str) -> Sequence[str]:
+        """The types of its outputs; a tuple for a V1 node, a list for a V3 one, which error texts tell."""
+        found = [_pair(out)[0] for out in self._classes[name]["out"]]
+        return found if self._classes[name].get("v3") else tuple(found)
 
     def is_sink(self, name: str) -> bool:
         """Whether it is an output node."""
         return bool(self._classes[name].get("sink"))
-
-    def is_old_style(self, name: str) -> bool:
-        """Whether its choices are checked by validation, whatever their form (a V1 node)."""
-        return not self._classes[name].get("v3")
 
     def info(self, name: str) -> dict[str, Any]:
         """The whole record."""

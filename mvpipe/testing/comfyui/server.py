@@ -8,6 +8,7 @@ import shutil
 import signal
 import ssl
 import sys
+import threading
 import time
 from contextlib import suppress
 from typing import Any
@@ -113,7 +114,10 @@ class Comfy:
         time.sleep(seconds)
 
     def die(self) -> None:
-        """Be gone at once, without a word to anybody."""
+        """Be gone, once what was told so far has left; call it from the worker."""
+        told = threading.Event()
+        self.loop.call_soon_threadsafe(told.set)
+        told.wait(1.0)
         if sys.platform == "win32":
             os._exit(9)
         os.kill(os.getpid(), signal.SIGKILL)

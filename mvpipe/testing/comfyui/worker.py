@@ -51,6 +51,8 @@ class Worker(threading.Thread):
 
     def run(self) -> None:
         """Work. An item that cannot be ordered, or extra_data that is null, is the end of the thread."""
+        from mvpipe.testing.comfyui import nodes  # noqa: F401  # numpy and libav, before the first prompt
+
         while True:
             got = self._comfy.queue.get(PATIENCE_S)
             if got is not None:
