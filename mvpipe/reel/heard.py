@@ -15,9 +15,10 @@ from mvpipe.reel.lag import Match, compare
 from mvpipe.tools.picture import SoundTimes, sound_times
 from mvpipe.tools.sound import WIDTHS, decode
 
-CODED = frozenset(
-    {"aac", "ac3", "eac3", "libopus", "libvorbis", "mp2", "mp2float", "mp3", "mp3float", "opus", "vorbis"}
-)
+CODED = frozenset({
+    *("aac", "ac3", "dca", "eac3", "libopus", "libvorbis"),
+    *("mp2", "mp2float", "mp3", "mp3float", "opus", "vorbis", "wmav2"),
+})  # fmt: skip
 """Decoders whose sound is like what was coded, but not the same samples."""
 
 ALIKE = 0.6
@@ -125,12 +126,16 @@ def _different(film: Path, song: Song, times: SoundTimes, samples: int) -> Itera
         return
     if samples != song.samples:
         yield f"sound: {samples} samples where {song.samples} are wanted"
-    first = _first_difference(film, song)
+    try:
+        first = _first_difference(film, song)
+    except (MediaError, ToolError) as exc:
+        yield f"sound: is not the song's; where it differs cannot be said: {exc}"
+        return
+    at = format_time(Fraction(first, song.sample_rate))
     if first < min(samples, song.samples):
-        yield (
-            f"sound: sample {first} ({format_time(Fraction(first, song.sample_rate))}) is not the song's; "
-            f"it is the first that differs"
-        )
+        yield f"sound: sample {first} ({at}) is not the song's; it is the first that differs"
+    elif samples == song.samples:
+        yield f"sound: is what {song.path.name} holds now, which is not what was read from it before"
 
 
 def _first_difference(film: Path, song: Song) -> int:

@@ -90,7 +90,7 @@ class SoundTimes:
     codec : such as `flac`, `pcm_s16le`, `aac`
     sample_rate : Hz
     channels : 1 or more
-    start : of the first packet that is not priming, in seconds
+    start : of the first sample that is not priming, in seconds
     stop : end of the last packet, in seconds
     hole : the longest time between the end of a packet and the start of the next, in seconds
     base : seconds per tick; times are no finer than this
@@ -130,7 +130,7 @@ def times(path: Path) -> Times:
 
 
 def sound_times(path: Path) -> SoundTimes:
-    """When the first sound stream's packets are heard; nothing is decoded.
+    """When the first sound stream's packets are heard; of them, only the first few are decoded.
 
     Raises
     ------
@@ -140,21 +140,21 @@ def sound_times(path: Path) -> SoundTimes:
         if not container.streams.audio:
             raise MediaError(f"{path}: sound: none in this file")
         stream = container.streams.audio[0]
-        start, stop, hole = None, 0, 0
+        heard, stop, hole = None, 0, 0
         for packet in container.demux(stream):
             if not packet.size or packet.pts is None:
                 continue
-            if start is not None:
+            if heard is None:
+                heard = _first_heard(packet)
+            else:
                 hole = max(hole, packet.pts - stop)
-            if start is None or packet.pts <= 0:
-                start = packet.pts
             stop = packet.pts + (packet.duration or 0)
         context, base = stream.codec_context, tick(stream)
         return SoundTimes(
             codec=context.name,
             sample_rate=context.sample_rate,
             channels=context.channels,
-            start=(start or 0) * base,
+            start=heard or Fraction(0),
             stop=stop * base,
             hole=hole * base,
             base=base,
@@ -197,6 +197,20 @@ def timescale(rate: Fraction) -> int:
     24000 for 24 and for 24000/1001, as editors expect.
     """
     return rate.numerator if rate.denominator > 1 else rate.numerator * 1000
+
+
+def _first_heard(packet: Packet[AudioStream]) -> Fraction | None:
+    """When the first sample sounds that is not priming, which a decoder swallows; None for none in here."""
+    import av
+
+    try:
+        frames = packet.decode()
+    except av.error.InvalidDataError:  # whoever decodes the whole will say it
+        return None
+    for frame in frames:
+        if frame.pts is not None and frame.time_base is not None:
+            return frame.pts * frame.time_base
+    return None
 
 
 def _copy(path: Path, out: OutputContainer, stream: VideoStream, start: int, step: int) -> int:

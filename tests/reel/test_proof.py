@@ -322,6 +322,28 @@ def test_a_song_that_is_gone_cannot_be_compared_with(handy: Path, master: Path, 
     assert any("song: cannot be decoded" in line for line in prove(handy, gone).problems)
 
 
+def test_a_song_that_is_gone_does_not_hide_a_fault(tmp_path: Path, master: Path, song: film.Song) -> None:
+    bad = with_samples(tmp_path, master, song, lambda s: s[::-1])
+    (problem,) = prove(bad, replace(song, path=song.path.with_name("gone.wav"))).problems
+    assert problem.startswith("sound: is not the song's; where it differs cannot be said: gone.wav")
+
+
+def test_a_song_that_changed_after_it_was_read(master: Path, song: film.Song) -> None:
+    (problem,) = prove(master, replace(song, digest="0" * 64)).problems
+    assert problem == "sound: is what song.wav holds now, which is not what was read from it before"
+
+
+@pytest.mark.parametrize("codec", ["libopus", "aac", "libvorbis", "ac3"])
+def test_priming_that_a_container_knows_of_is_no_lateness(
+    tmp_path: Path, reel: film.Reel, song: film.Song, codec: str
+) -> None:
+    """Films that others made: a coded song in Matroska, whose first packets lie before zero."""
+    argv = ["-i", file(reel.path), "-i", file(song.path), "-map", "0:v", "-map", "1:a", "-c:v", "copy"]
+    proof = prove(remade(tmp_path, *argv, "-c:a", codec, "-b:a", "256k"), song, frames=FRAMES)
+    assert [m.lag for m in proof.matches] == [0]
+    assert not any("starts at" in line for line in proof.problems)
+
+
 @pytest.mark.parametrize("shift", [-300, -1, 1, 1024])
 def test_a_coded_copy_that_is_off_by_samples(
     tmp_path: Path, master: Path, song: film.Song, shift: int
