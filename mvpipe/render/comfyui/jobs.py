@@ -1,4 +1,4 @@
-"""Jobs on disk: what was sent under which id, so that whoever comes after a crash goes on and sends nothing twice.
+"""Jobs on disk: what was sent under which id, so that after a crash nothing is sent twice and nothing lost.
 
 A job's ids derive from its key: the same work has the same ids, whoever asks for it and however often.
 """
@@ -77,6 +77,10 @@ class Job:
         """Who is told of it; the same for all attempts."""
         return uuid5(SPACE, f"{self.key} client").hex
 
+    def with_state(self, state: State) -> Job:
+        """The same attempt, come so far."""
+        return replace(self, state=state)
+
     def again(self, **changes: Any) -> Job:
         """The next attempt, under an id of its own."""
         return replace(
@@ -105,7 +109,7 @@ class Records:
     folder: Path
 
     def read(self, key: str, server: str) -> Job:
-        """The job's record; a new one where there is none, none that can be read, or one of another server."""
+        """The job's record; a new one where there is none that can be read, or one of another server."""
         new = Job(key=key, server=server)
         try:
             kept = json.loads(self._path(key).read_text("utf-8"))

@@ -17,7 +17,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from mvpipe import __version__
 from mvpipe.render.comfyui.address import Address
-from mvpipe.render.comfyui.news import DROPPED, News, read
+from mvpipe.render.comfyui.news import DROPPED, OPENED, News, read
 from mvpipe.render.comfyui.patience import Patience
 
 FOREIGN = (WebSocketException, OSError, EOFError, ValueError)
@@ -75,6 +75,8 @@ class Listener:
     def hear(self, prompt_id: str, seconds: float) -> News | None:
         """The next news of a job; None when there was none for so long, or no socket could be had."""
         until = time.monotonic() + seconds
+        if not self.hears and self.open():
+            return OPENED
         while self.open():
             assert self._connection is not None
             left = until - time.monotonic()

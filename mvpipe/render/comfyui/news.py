@@ -17,6 +17,7 @@ class Kind(StrEnum):
     ENDED = "ended"  # it is over, and the record is there
     QUEUE = "queue"  # the number of waiting and running jobs
     LIFE = "life"  # the server works, if not for us
+    OPENED = "opened"  # the socket is there again; what was said meanwhile is lost
     DROPPED = "dropped"  # the socket is gone
 
 
@@ -39,6 +40,7 @@ class News:
 
 
 LIFE = News(kind=Kind.LIFE)
+OPENED = News(kind=Kind.OPENED)
 DROPPED = News(kind=Kind.DROPPED)
 
 _OVER = frozenset({"execution_success", "execution_error", "execution_interrupted"})

@@ -1,0 +1,95 @@
+"""POST /prompt: the one call that must not be made twice blindly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mvpipe.errors import BackendError, GraphRejected, RenderFailed, Unreachable
+from mvpipe.render.comfyui.failures import NotComfyUI
+from mvpipe.render.comfyui.jobs import Job
+from mvpipe.render.comfyui.order import Graph
+from mvpipe.render.comfyui.server import Place, Server
+from mvpipe.render.comfyui.steady import Steady
+from mvpipe.render.comfyui.transport import Answer, refusal
+
+FAULTS_SHOWN = 4
+
+
+def post(server: Server, job: Job, graph: Graph, title: str, steady: Steady) -> None:
+    """Send a job; returns when it is there.
+
+    A time-out, a broken connection and even a 500 may have queued it: it is looked for before anything else.
+
+    Raises
+    ------
+    GraphRejected : the server refuses the graph, or a part of it
+    BackendError : it cannot be sent
+    """
+    for _ in range(steady.patience.losses):
+        try:
+            answer = server.post(graph, job.prompt_id, job.client_id, {"key": job.key, "title": title})
+            if answer.status != 500:
+                _judge(server, job, answer, title, steady)
+                return
+        except BackendError as exc:
+            if not (exc.retryable or isinstance(exc, NotComfyUI)):
+                raise
+        else:
+            if is_there(server, job.prompt_id, steady):
+                return
+            raise refusal(answer)
+        if is_there(server, job.prompt_id, steady):
+            return
+    raise Unreachable(f"{server.name}: {title}: sent {steady.patience.losses} times and never arrived")
+
+
+def is_there(server: Server, prompt_id: str, steady: Steady) -> bool:
+    """Whether the server knows a job: looked for twice, so that a frozen one comes to what waits for it."""
+    if steady(lambda: server.look(prompt_id)).place is not Place.ABSENT:
+        return True
+    steady.rest(steady.patience.again_s)
+    return steady(lambda: server.look(prompt_id)).place is not Place.ABSENT
+
+
+def _judge(server: Server, job: Job, answer: Answer, title: str, steady: Steady) -> None:
+    where = f"{server.name}: {title}"
+    if answer.status == 400:
+        said = answer.object()
+        raise GraphRejected(
+            f"{where}: graph refused: {refused(said)}", hint="mvpipe doctor says what is missing"
+        )
+    if answer.status != 200:
+        raise refusal(answer)
+    said = answer.object()
+    if faults := said.get("node_errors"):
+        # outputs that did not fit were dropped, the rest would run and end as a success
+        steady(lambda: server.cancel(job.prompt_id))
+        raise GraphRejected(
+            f"{where}: graph half refused: {refused(said)}", hint=f"{len(faults)} of its nodes"
+        )
+    if said.get("prompt_id") != job.prompt_id:
+        steady(lambda: server.cancel(str(said.get("prompt_id"))))
+        raise RenderFailed(f"{where}: it gave the job another id", hint="ComfyUI is too old: update it")
+
+
+def refused(said: Mapping[str, Any]) -> str:
+    """A refusal in words: each node's faults, or what is said of the whole."""
+    nodes = said.get("node_errors")
+    found = [
+        f"node {node} ({entry.get('class_type')}): {_words(fault)}"
+        for node, entry in (nodes.items() if isinstance(nodes, dict) else ())
+        if isinstance(entry, dict)
+        for fault in entry.get("errors") or ()
+        if isinstance(fault, dict)
+    ]
+    whole = said.get("error")
+    if not found:
+        return _words(whole) if isinstance(whole, dict) else str(whole or "no reason given")
+    more = f" (and {len(found) - FAULTS_SHOWN} more)" if len(found) > FAULTS_SHOWN else ""
+    return "; ".join(found[:FAULTS_SHOWN]) + more
+
+
+def _words(fault: Mapping[str, Any]) -> str:
+    message, details = str(fault.get("message") or fault.get("type")), str(fault.get("details") or "")
+    return f"{message}: {details}"[:300] if details and details != message else message[:300]
