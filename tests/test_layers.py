@@ -48,7 +48,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
 PLACES: dict[str, tuple[str, ...]] = {
     "PIL": ("render/animatic/pillow.py", "reel/card.py"),  # two crafts letter pictures, and may not share
     "av": ("tools/", "testing/"),  # a stand-in makes its clips with nothing of ours
-    "cv2": ("render/animatic/pixels.py",),
+    "cv2": ("render/animatic/pixels.py", "gate/faces.py"),  # one paints, one looks, and they may not share
     "demucs": ("sound/demucs_net.py",),
     "ffmpeg": ("tools/compile.py",),
     "filelock": ("project.py",),
@@ -67,7 +67,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "scipy": ("sound/",),
     "soundfile": ("sound/wav.py",),
     "soxr": ("sound/resample.py",),
-    "torch": ("sound/",),
+    "torch": ("sound/", "gate/syncnet.py"),  # two crafts with a network each
     "typer": ("cli/",),
 }
 """Foreign library -> the one place that imports it; a second place needs its reason beside it."""
