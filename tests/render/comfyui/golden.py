@@ -6,12 +6,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
+from mvpipe.film import ShotKind
+from mvpipe.render.comfyui.bank import references
 from mvpipe.render.comfyui.graph import Graph
+from mvpipe.render.comfyui.prompt import Prompt, compose
+from mvpipe.render.comfyui.script import sounding
 from mvpipe.render.comfyui.slots import Fill
 from mvpipe.render.comfyui.template import names
 from tests.render.comfyui.servers import filled
+from tests.render.comfyui.setups import MIRA, STREET, TOMAS, setup
 
 HERE = Path(__file__).parent / "golden"
 
@@ -37,6 +44,28 @@ def golden_graph(name: str) -> Graph:
     return filled(name, **FULL, pictures=pictures[:1] if name == "multishot-pinned" else pictures)
 
 
+@cache
+def golden_prompts() -> dict[str, Prompt]:
+    """The prompts of four shots: one singer, two of whom one sings, nobody, and nothing that pictures pin."""
+    mira, street = replace(MIRA, pictures=()), replace(STREET, pictures=())
+    shots = {
+        "prompt-performance": (setup(framing="medium close-up, three-quarter from the left"), ""),
+        "prompt-two-one-sings": (
+            setup("Mira sings across the table; Tomas stirs his tea.", cast=(MIRA, TOMAS)),
+            "",
+        ),
+        "prompt-b-roll": (
+            setup("Rain on a tram window.", cast=(), kind=ShotKind.B_ROLL, framing="detail"),
+            "",
+        ),
+        "prompt-no-pictures": (setup(cast=(mira,), place=street, lyric="no way home#2"), "English"),
+    }
+    return {
+        name: compose(shot, references(shot), sounding(shot), lyrics=lyrics)
+        for name, (shot, lyrics) in shots.items()
+    }
+
+
 def written(graph: Graph) -> str:
     """A graph as its golden file has it: one node a line."""
     lines = [f"  {json.dumps(node_id)}: {json.dumps(node)}" for node_id, node in graph.items()]
@@ -47,3 +76,5 @@ if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
     for name in names():
         (HERE / f"{name}.json").write_text(written(golden_graph(name)), "utf-8")
+    for name, prompt in golden_prompts().items():
+        (HERE / f"{name}.txt").write_text(prompt.text + "\n", "utf-8")

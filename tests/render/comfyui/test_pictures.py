@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PIL import Image
 
 from mvpipe.errors import StoryboardError
@@ -21,13 +23,13 @@ def gradient(width: int, height: int) -> Image.Image:
     return Image.fromarray(np.broadcast_to(across, (height, width, 3)).copy())
 
 
-def prepared(folder: Path, image: Image.Image, name: str = "a.png", **options: object) -> Still:
+def prepared(folder: Path, image: Image.Image, name: str = "a.png", **options: Any) -> Still:
     path = folder / name
     image.save(path, **options)
     return still(path, hashlib.sha256(path.read_bytes()).hexdigest())
 
 
-def pixels(found: Still) -> np.ndarray:  # type: ignore[type-arg]
+def pixels(found: Still) -> NDArray[np.uint8]:
     with Image.open(BytesIO(found.png)) as image:
         assert image.format == "PNG"
         assert image.mode == "RGB"
