@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import Annotated
 
@@ -51,8 +52,14 @@ def _main(
     """A song and a storyboard become a finished, proved music video."""
 
 
+def _stop(signum: int, frame: object) -> None:
+    raise Cancelled
+
+
 def main() -> None:
     """Run the command line; every failure becomes words and an exit code."""
+    for stop in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(stop, _stop)  # typer would end on a KeyboardInterrupt without a word
     from mvpipe.cli.settings import load_defaults
     from mvpipe.cli.terminal import Terminal
 
@@ -61,7 +68,7 @@ def main() -> None:
     except MvpipeError as exc:
         Terminal.current().error(str(exc), exc.hint)
         sys.exit(exc.exit_code)
-    except (Cancelled, KeyboardInterrupt):
+    except Cancelled:
         Terminal.current().stopped()
         sys.exit(Cancelled.exit_code)
     except BrokenPipeError:
