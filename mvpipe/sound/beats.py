@@ -168,7 +168,7 @@ def _apart(hops: Hops) -> Hops:
     if len(hops) < 3:
         return hops
     steps = np.diff(hops)
-    return hops[np.concatenate([[True], steps > 0.6 * np.median(steps)])]
+    return np.asarray(hops[np.concatenate([[True], steps > 0.6 * np.median(steps)])], np.int64)
 
 
 def _peaks(curve: NDArray[np.float64], least: float, apart: int) -> Hops:

@@ -29,8 +29,8 @@ closure still shows as one, and 31 Hz between bins still tell one chord from ano
 
 VOICE_HZ = (300.0, 1500.0)
 """Corners of the curve through which a voice is measured. Vowels lie between them; breaths and hiss lie
-above, a bass that leaked below. Against a flat 150-5000 Hz it finds 99 instead of 77 of 100 gaps on songs with
-breaths (tests.synth), 81 instead of 68 on sung text, and starts 83 instead of 45 of 100 phrases in place."""
+above, a bass that leaked below. Against a flat 150-5000 Hz it finds 99 instead of 77 of 100 gaps on songs
+with breaths (tests.synth), 81 instead of 68 on sung text, and 83 instead of 45 of 100 starts of phrases."""
 
 SILENCE_DB = -100.0
 """The level of nothing at all; 16 bit end at -98 dB."""

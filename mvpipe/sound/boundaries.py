@@ -1,0 +1,246 @@
+"""Hearing -> Boundaries: the moments at which a cut could fall, each where the voice is really quietest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mvpipe.clock import first_sample, snap_sample
+from mvpipe.film import Boundary, BoundaryKind
+from mvpipe.sound.costs import (
+    IN_GAP,
+    IN_PAUSE,
+    IN_VOICE,
+    IN_VOICE_LOUD,
+    LONG_PAUSE_BONUS,
+    SUPPORT,
+    UNIT,
+    WEIGHT,
+    micro,
+)
+from mvpipe.sound.hearing import Hearing
+from mvpipe.sound.spectrum import HOPS, Floats
+from mvpipe.sound.voice import covered, gaps, runs
+
+PAUSE_HOPS = 150
+"""A gap of 1.5 s is a pause: its two edges are boundaries, and its inside is one zone, not many."""
+
+BREATH_HOPS = 40
+"""The last 0.4 s before a phrase belong to the breath: 13 to 21 % of cuts fell into one without this."""
+
+RING_HOPS = 60
+"""After a phrase, the edge of a pause is looked for within 0.6 s."""
+
+FLAT_DB = 1.0
+"""Hops within 1 dB of the quietest are as quiet; the middle of the longest run of them is taken."""
+
+BREATH_RISE_DB, BREATH_DB = 6.0, -65.0
+"""A breath is heard when the level rises by 6 dB, to -65 dB and more, before the phrase begins."""
+
+NEAR_HOPS = {BoundaryKind.SECTION: 30, BoundaryKind.BAR: 8, BoundaryKind.BEAT: 8}
+"""How near evidence must be to support a boundary: 0.3 s, 80 ms, 80 ms."""
+
+VALLEY_DB, VALLEY_HOPS, VALLEY_REACH = 6.0, 12, 50
+"""A valley is the quietest hop within 120 ms, and 6 dB below what is within half a second on both sides."""
+
+CLOSURE_HOPS = 3
+"""A quiet run from 30 ms on inside a phrase is a closure: between two words, or inside one."""
+
+GUARD_HOPS = 5
+"""A cut is as loud as the loudest voice within 50 ms: less than a closure inside a word lasts, about."""
+
+EDGE_HOPS = 4
+"""A cut within 40 ms of a phrase's edge does not count as inside."""
+
+
+def boundaries(hearing: Hearing) -> tuple[Boundary, ...]:
+    """Moments at which a cut could fall, in order; the insides of pauses hold only what the band does there.
+
+    Each lies where the voice is quietest (to 10 ms). Beats, bars and sections nearby raise its weight and
+    never move it; inside pauses they stand for themselves.
+    """
+    found = [*_in_gaps(hearing), *_in_phrases(hearing)]
+    best: dict[int, Boundary] = {}
+    for boundary in found:
+        held = best.get(boundary.sample)
+        if held is None or held.weight < boundary.weight:
+            best[boundary.sample] = boundary
+    return tuple(best[sample] for sample in sorted(best))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """What is known of each frame as a place to cut.
+
+    Parameters
+    ----------
+    rate, sample_rate : pictures per second, Hz
+    boundary : frame -> the best boundary that snaps to it; frames without evidence are missing
+    weight : float64 (frames + 1,), of a cut at each frame
+    pause : bool (frames + 1,), inside a long pause
+    sung : bool (frames + 1,), inside a phrase
+    voice : int64 (frames + 1,), price in millionths of what is sung there; 0 where nobody sings
+    inside : bool (frames + 1,), inside a phrase, more than 40 ms from its edges
+    """
+
+    rate: Fraction
+    sample_rate: int
+    boundary: dict[int, Boundary]
+    weight: NDArray[np.float64]
+    pause: NDArray[np.bool_]
+    sung: NDArray[np.bool_]
+    voice: NDArray[np.int64]
+    inside: NDArray[np.bool_]
+
+    @property
+    def price(self) -> NDArray[np.int64]:
+        """Millionths a cut at each frame costs by itself."""
+        return self.voice + np.rint((1 - self.weight) * UNIT).astype(np.int64)
+
+    def at(self, frame: int) -> Boundary:
+        """The boundary of a cut at a frame; where nothing marks it, what the moment lies in."""
+        if frame in self.boundary:
+            return self.boundary[frame]
+        quiet = BoundaryKind.SILENCE if self.pause[frame] else BoundaryKind.PHRASE_END
+        kind = BoundaryKind.FORCED if self.sung[frame] else quiet
+        sample = first_sample(frame, self.sample_rate, self.rate)
+        return Boundary(sample, kind, float(self.weight[frame]))
+
+
+def marks(hearing: Hearing, *, frames: int, rate: Fraction) -> Marks:
+    """What is known of each frame as a place to cut; every boundary is snapped once to the nearest frame."""
+    at = _hop_of_frame(frames, rate, hearing.hops)
+    sung = covered(hearing.phrases, hearing.hops)
+    core = hearing.phrases + np.array([EDGE_HOPS, -EDGE_HOPS])
+    pause = covered(np.array([z for z, _ in _pauses(hearing)], np.int64).reshape(-1, 2), hearing.hops)
+    forced = WEIGHT[BoundaryKind.FORCED].value
+    weight = np.where(pause[at], IN_PAUSE.value, np.where(sung[at], forced, IN_GAP.value))
+    best: dict[int, Boundary] = {}
+    for boundary in boundaries(hearing):
+        frame = snap_sample(boundary.sample, hearing.sample_rate, rate)
+        if frame <= frames and (frame not in best or best[frame].weight < boundary.weight):
+            best[frame] = boundary
+            weight[frame] = boundary.weight
+    loud = _widest(hearing.effort, GUARD_HOPS)[at].astype(np.float64)
+    price = micro(IN_VOICE) + np.rint(IN_VOICE_LOUD.value * UNIT * np.square(loud))
+    return Marks(
+        rate=rate,
+        sample_rate=hearing.sample_rate,
+        boundary=best,
+        weight=weight,
+        pause=pause[at],
+        sung=sung[at],
+        voice=np.where(sung[at], price, 0).astype(np.int64),
+        inside=covered(core[core[:, 0] < core[:, 1]], hearing.hops)[at],
+    )
+
+
+def _hop_of_frame(frames: int, rate: Fraction, hops: int) -> NDArray[np.int64]:
+    """The hop nearest to each frame's moment, 0 to `frames` inclusive."""
+    step = HOPS / rate
+    at = (2 * np.arange(frames + 1) * step.numerator + step.denominator) // (2 * step.denominator)
+    return np.asarray(np.minimum(at, hops - 1), np.int64)
+
+
+def _pauses(hearing: Hearing) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Long gaps: the hops that are inside, apart from ringing and breath, and the gap itself."""
+    for start, stop in gaps(hearing.phrases, hearing.hops).tolist():
+        if stop - start >= PAUSE_HOPS or (start == 0 and stop == hearing.hops):
+            head = 0 if start == 0 else RING_HOPS // 2
+            tail = 0 if stop == hearing.hops else BREATH_HOPS
+            yield (start + head, stop - tail), (start, stop)
+
+
+def _in_gaps(hearing: Hearing) -> Iterator[Boundary]:
+    zones = {gap: zone for zone, gap in _pauses(hearing)}
+    for start, stop in gaps(hearing.phrases, hearing.hops).tolist():
+        if (start, stop) in zones:
+            yield from _of_pause(hearing, start, stop)
+            yield from _of_band(hearing, *zones[start, stop])
+        elif start > 0 and stop < hearing.hops:
+            yield _of_gap(hearing, start, stop)
+
+
+def _of_gap(hearing: Hearing, start: int, stop: int) -> Boundary:
+    """The one boundary of a short gap: where it is quietest before the singer breathes in."""
+    end = stop - min(BREATH_HOPS, (stop - start) // 2)
+    hop = start + _quietest(hearing.voice_db[start:end])
+    after = hearing.voice_db[hop : stop - 2]
+    breath = bool(len(after)) and after.max() > max(after[0] + BREATH_RISE_DB, BREATH_DB)
+    kind = BoundaryKind.BREATH if breath else BoundaryKind.PHRASE_END
+    length = min((stop - start) / HOPS, 1.0)
+    return _made(hearing, hop, kind, WEIGHT[kind].value + LONG_PAUSE_BONUS.value * length)
+
+
+def _of_pause(hearing: Hearing, start: int, stop: int) -> Iterator[Boundary]:
+    """The edges of a pause: right after a phrase has rung out, right before the next takes breath."""
+    weight = WEIGHT[BoundaryKind.SILENCE].value
+    if start > 0:
+        hop = start + _quietest(hearing.voice_db[start : start + RING_HOPS])
+        yield _made(hearing, hop, BoundaryKind.SILENCE, weight)
+    if stop < hearing.hops:
+        first = max(stop - BREATH_HOPS - RING_HOPS, 0)
+        hop = first + _quietest(hearing.voice_db[first : max(stop - BREATH_HOPS, first + 1)])
+        yield _made(hearing, hop, BoundaryKind.SILENCE, weight)
+
+
+def _of_band(hearing: Hearing, start: int, stop: int) -> Iterator[Boundary]:
+    """What the band does inside a pause."""
+    kinds = ((BoundaryKind.SECTION, hearing.sections), (BoundaryKind.BAR, hearing.bars))
+    for kind, hops in (*kinds, (BoundaryKind.BEAT, hearing.beats)):
+        for hop in hops[(hops >= start) & (hops < stop)].tolist():
+            yield _made(hearing, hop, kind, WEIGHT[kind].value)
+
+
+def _in_phrases(hearing: Hearing) -> Iterator[Boundary]:
+    """Closures and dips inside sung lines."""
+    level, sung = hearing.voice_db, covered(hearing.phrases, hearing.hops)
+    for start, stop in runs(sung & (hearing.effort == 0)).tolist():
+        if stop - start >= CLOSURE_HOPS:
+            hop = start + _quietest(level[start:stop])
+            yield _made(hearing, hop, BoundaryKind.WORD_GAP, WEIGHT[BoundaryKind.WORD_GAP].value)
+    lowest = level <= -_widest(-level, VALLEY_HOPS)
+    left, right = _loudest_beside(level, VALLEY_REACH)
+    deep = np.minimum(left, right) - level >= VALLEY_DB
+    for start, stop in runs(lowest & deep & sung & (hearing.effort > 0)).tolist():
+        hop = (start + stop - 1) // 2
+        yield _made(hearing, hop, BoundaryKind.VALLEY, WEIGHT[BoundaryKind.VALLEY].value)
+
+
+def _made(hearing: Hearing, hop: int, kind: BoundaryKind, weight: float) -> Boundary:
+    """The boundary at a hop, its weight raised by what lies near."""
+    heard = {
+        BoundaryKind.SECTION: hearing.sections,
+        BoundaryKind.BAR: hearing.bars,
+        BoundaryKind.BEAT: hearing.beats,
+    }
+    bonus = 0.0
+    for other, hops in heard.items():
+        i = int(np.searchsorted(hops, hop - NEAR_HOPS[other]))
+        if other is not kind and i < len(hops) and hops[i] <= hop + NEAR_HOPS[other]:
+            bonus = max(bonus, SUPPORT[other].value)
+    return Boundary(hearing.sample(hop), kind, round(min(weight + bonus, 1.0), 4))
+
+
+def _quietest(level: Floats) -> int:
+    """The middle of the longest run of hops that are as quiet as the quietest."""
+    quiet = runs(level <= level.min() + FLAT_DB)
+    start, stop = quiet[np.argmax(quiet[:, 1] - quiet[:, 0])]
+    return int(start + stop - 1) // 2
+
+
+def _widest(values: Floats, reach: int) -> Floats:
+    """The largest value within `reach` hops to both sides."""
+    wide = np.pad(values, reach, mode="edge")
+    return np.asarray(np.lib.stride_tricks.sliding_window_view(wide, 2 * reach + 1).max(axis=1))
+
+
+def _loudest_beside(level: Floats, reach: int) -> tuple[Floats, Floats]:
+    """The largest value within `reach` hops before each, and after it."""
+    wide = np.pad(level, reach, mode="edge")
+    loud = np.lib.stride_tricks.sliding_window_view(wide, reach + 1).max(axis=1)
+    return loud[: len(level)], loud[reach:]
