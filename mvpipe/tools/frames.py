@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Luma = NDArray[np.uint8]
+    Colour = NDArray[np.uint8]
 
 Hasher = Any
 """What `hashlib.sha256` returns."""
@@ -49,6 +50,7 @@ def read(
     path: Path,
     *,
     see: Callable[[Luma], None] | None = None,
+    show: Callable[[Colour], None] | None = None,
     width: int = 0,
     hasher: Hasher | None = None,
 ) -> Reading:
@@ -57,6 +59,7 @@ def read(
     Parameters
     ----------
     see : is shown the luma of every frame: uint8, shape (height, width), 0 (black) to 255
+    show : is shown every frame as it is: uint8, BGR, shape (height, width, 3)
     width : averaged down to for `see`; 0, or more than the frame has, leaves the frame's own size
     hasher : goes on with the digest of an earlier file
 
@@ -64,6 +67,8 @@ def read(
     ------
     MediaError : not a file that can be opened, or no picture in it; damage within is reported instead
     """
+    import numpy as np
+
     hasher = hasher or hashlib.sha256()
     ticks, damage, frames = array("q"), list[str](), 0
     with opened(path) as container:
@@ -72,6 +77,8 @@ def read(
             _feed(hasher, frame)
             if see:
                 see(_luma(frame, width))
+            if show:
+                show(frame.to_ndarray(format="bgr24").astype(np.uint8, copy=False))
             if frame.is_corrupt:
                 damage.append(f"frame {frames}: damaged")
             frames += 1
