@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from mvpipe.build.vault import Entry
@@ -16,7 +17,7 @@ from mvpipe.project import Project, write_json
 from mvpipe.request import Request
 
 if TYPE_CHECKING:
-    from mvpipe.sound.cutting import Pins, PlannedShot
+    from mvpipe.sound.cutting import Cutting, Pins, PlannedShot
     from mvpipe.storyboard.load import Loaded
 
 Predict = Callable[[int, tuple[int, int]], float]
@@ -25,8 +26,8 @@ Predict = Callable[[int, tuple[int, int]], float]
 
 def cut_song(
     request: Request, entries: Mapping[str, Entry], *, notes: Sequence[str], predict: Predict
-) -> Plan:
-    """The plan: the song cut, and the storyboard's shots dealt over the cuts.
+) -> tuple[Plan, Cutting]:
+    """The plan: the song cut, and the storyboard's shots dealt over the cuts; and the bare cuts.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def cut_song(
     )
     lyrics = read_lyrics(loaded.lyrics) if loaded.lyrics else ()
     dealt = deal(loaded, cutting.spans, lyrics=lyrics)
-    return Plan(
+    plan = Plan(
         title=loaded.storyboard.title,
         song=song,
         separator=entries["vocals"].facts["separator"],
@@ -72,9 +73,10 @@ def cut_song(
             *map(str, dealt.notes),
         ),
     )
+    return plan, cutting
 
 
-def keep_plan(project: Project, plan: Plan, hearing: Entry) -> None:
+def keep_plan(project: Project, plan: Plan, cutting: Cutting, hearing: Entry) -> None:
     """Write `plan.json`, and `timeline.png` where the plan has changed."""
     wanted, picture = plan.as_json(), project.folder / "timeline.png"
     try:
@@ -84,10 +86,13 @@ def keep_plan(project: Project, plan: Plan, hearing: Entry) -> None:
     write_json(project.plan, wanted)
     if same and picture.exists():
         return
-    from mvpipe.sound import hearing as heard
-    from mvpipe.sound.picture import draw
+    from mvpipe.sound.hearing import load
+    from mvpipe.sound.picture import Labels, draw
 
-    draw(heard.load(hearing.path(HEARING)), plan, picture)
+    runs = groupby(plan.shots, key=lambda shot: shot.card.section)
+    sections = tuple((next(shots).cut.start, name) for name, shots in runs)
+    labels = Labels(title=plan.title, sections=sections)
+    draw(load(hearing.path(HEARING)), cutting, labels, into=picture)
 
 
 def _pins(loaded: Loaded) -> Pins:

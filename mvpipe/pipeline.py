@@ -110,8 +110,8 @@ def prepare(project: Project, request: Request, watcher: Watcher) -> Ready:
     chooser = None if given_vocals(request) else Chooser(project, request, watcher.say)
     made = _walk(project, prep_nodes(request, chooser), {"cpu": 1}, watcher)
     notice = [chooser.notice] if chooser and chooser.notice else []
-    plan = cut_song(request, made.entries, notes=notice, predict=backend.predict_s)
-    keep_plan(project, plan, made.entries["hearing"])
+    plan, cutting = cut_song(request, made.entries, notes=notice, predict=backend.predict_s)
+    keep_plan(project, plan, cutting, made.entries["hearing"])
     production = Production(
         plan=plan,
         look=storyboard.look,
@@ -201,9 +201,11 @@ def _reel(production: Production) -> Node:
 
         def make(folder: Path, progress: Progress) -> Mapping[str, Any]:
             from mvpipe.reel.assemble import assemble
+            from mvpipe.reel.proof import picture_digest
 
             reel = assemble(mezzanines, production.plan.rate, folder / REEL)
-            return {"frames": reel.frames, "rate": str(reel.rate), "size": list(reel.size)}
+            shown = {"frames": reel.frames, "rate": str(reel.rate), "size": list(reel.size)}
+            return {**shown, "pictures": picture_digest(reel.path)}
 
         inputs = {f"{i:05}": entries[name].digest(MEZZANINE) for i, name in enumerate(names)}
         params = {"rate": str(production.plan.rate)}
@@ -231,15 +233,15 @@ def _film(production: Production, kind: str) -> Node:
 
             write = mux.lay if kind == "film" else mux.phone
             write(reel, song, folder / name, title=plan.title)
-            proved = proof.prove(folder / name, song, frames=plan.frames, rate=plan.rate)
+            proved = proof.prove(
+                folder / name, song, frames=plan.frames, rate=plan.rate, pictures=facts["pictures"]
+            )
             if not proved.ok:
                 raise ProofFailed(
                     f"{kind}: {'; '.join(proved.problems)}",
                     hint="the takes are kept; please report this with the log in the project folder",
                 )
-            proof_facts = proved.as_json()
-            del proof_facts["film"], proof_facts["song"]  # the scratch place it was proved in
-            return {"proof": proof_facts}
+            return {"proof": {**proved.as_json(), "song": song.path.name}}
 
         inputs = {"reel": entries["reel"].digest(REEL), "song": song.digest}
         return Work(task=Task(name=kind, version=1, inputs=inputs, params={"title": plan.title}), make=make)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from mvpipe.build.graph import NO_GROWTH, Growth, Node, Progress, Work
 from mvpipe.build.key import Task, file_digest
 from mvpipe.build.vault import Entry
 from mvpipe.errors import BackendError, GraphRejected, MediaError, MvpipeError, VaultError
-from mvpipe.film import Clip, Outcome, Shot, Slate, Slug, Take, Verdict
+from mvpipe.film import Clip, Finding, Outcome, Shot, Slate, Slug, Take, Verdict
 from mvpipe.production import Crew
 from mvpipe.project import Project
 from mvpipe.render.backend import Setup
@@ -51,8 +51,6 @@ class ShotWork:
     take: Entry | None = None
     family: str = ""
     slug: str = NOT_RENDERED
-    _seeds: list[int] = field(default_factory=list[int])
-    _latest: Entry | None = None
 
     def nodes(self) -> tuple[Node, Node]:
         """The nodes that are there from the beginning: the slice of the voice, and the conformed shot."""
@@ -97,11 +95,13 @@ class ShotWork:
         def gone(folder: Path, progress: Progress) -> Mapping[str, Any]:
             raise VaultError(f"{entry.folder}: vanished: the picked take of shot {self.shot.number}")
 
+        work = Work(task=Task(**entry.task), make=gone)
         name = f"take {self.shot.number}.picked"
         self.crew.expect(name, 1)
-        work = Work(task=Task(**entry.task), make=gone)
-        take = Node(name=name, bind=lambda _: work, then=self._remember)
-        return self._grow(take, lambda verdict: self._use())
+        take = Node(
+            name=name, bind=lambda _: work, then=lambda e: self._look(name, e, lambda verdict: self._use(e))
+        )
+        return self._wait_for(take)
 
     def _attempt(self, setup: Setup, slates: list[Slate]) -> Growth:
         """Grow the first of these attempts; the others follow as long as they fail."""
@@ -119,9 +119,9 @@ class ShotWork:
             self.slug = str(error)
             return self._attempt(setup, rest)
 
-        def judged(verdict: Verdict) -> Growth:
+        def judged(take: Entry, verdict: Verdict) -> Growth:
             if verdict.outcome is not Outcome.FAIL:
-                return self._use()
+                return self._use(take)
             self.slug = verdict.reason
             self.crew.say(f"shot {self.shot.number}: attempt {slate.take} fails: {verdict.reason}")
             return self._attempt(setup, rest)
@@ -131,10 +131,10 @@ class ShotWork:
             name=name,
             bind=lambda _: Work(task=task, make=self._render(slate, setup)),
             lane="render",
-            then=self._remember,
+            then=lambda e: self._look(name, e, lambda verdict: judged(e, verdict)),
             rescue=retake,
         )
-        return self._grow(take, judged)
+        return self._wait_for(take)
 
     def _render(self, slate: Slate, setup: Setup) -> Callable[[Path, Progress], Mapping[str, Any]]:
         def make(folder: Path, progress: Progress) -> Mapping[str, Any]:
@@ -151,53 +151,66 @@ class ShotWork:
 
         return make
 
-    def _remember(self, take: Entry) -> Growth:
-        self._latest = take
+    def _use(self, take: Entry) -> Growth:
+        self.take = take
         return NO_GROWTH
 
-    def _use(self) -> Growth:
-        self.take = self._latest
-        return NO_GROWTH
+    def _wait_for(self, node: Node) -> Growth:
+        return Growth(nodes=(node,), waits=((f"shot {self.shot.number}", node.name),))
 
-    def _grow(self, take: Node, judged: Callable[[Verdict], Growth]) -> Growth:
-        """A take, the look at it, and the shot that waits for both."""
-        name = take.name.replace("take", "look", 1)
+    def _look(self, take_name: str, take: Entry, judged: Callable[[Verdict], Growth]) -> Growth:
+        """The look at a take that is there; the shot waits for it too."""
+
+        def make(folder: Path, progress: Progress) -> Mapping[str, Any]:
+            from mvpipe.gate.pictures import look
+
+            return look(take.path(CLIP)).as_json()
+
+        def unreadable(error: MvpipeError) -> Growth:
+            if not isinstance(error, MediaError):
+                raise error
+            finding = Finding(
+                check="decodable", outcome=Outcome.FAIL, value="no", limit="yes", reason=str(error)
+            )
+            return judged(self._record(take, Verdict(findings=(finding,))))
+
+        name = take_name.replace("take", "look", 1)
         self.crew.expect(name, 1)
+        task = Task(name="look", version=LOOK_VERSION, inputs={"take": take.digest(CLIP)})
+        look = Node(
+            name=name,
+            bind=lambda _: Work(task=task, make=make),
+            then=lambda sight: judged(self._judge(take, sight)),
+            rescue=unreadable,
+        )
+        return self._wait_for(look)
 
-        def bind(entries: Mapping[str, Entry]) -> Work:
-            clip = entries[take.name].path(CLIP)
-
-            def make(folder: Path, progress: Progress) -> Mapping[str, Any]:
-                from mvpipe.gate.pictures import look
-
-                return look(clip).as_json()
-
-            inputs = {"take": entries[take.name].digest(CLIP)}
-            return Work(task=Task(name="look", version=LOOK_VERSION, inputs=inputs), make=make)
-
-        look = Node(name=name, needs=(take.name,), bind=bind, then=lambda entry: judged(self._judge(entry)))
-        return Growth(nodes=(take, look), waits=((f"shot {self.shot.number}", name),))
-
-    def _judge(self, sight: Entry) -> Verdict:
-        """Hold the take against what was asked for, and remember the verdict."""
+    def _judge(self, take: Entry, sight: Entry) -> Verdict:
+        """Hold the take against what was asked for, and against all others."""
         from mvpipe.gate.judge import judge
         from mvpipe.gate.pictures import Sight
 
-        assert self._latest is not None
-        key, shot, seen = self._latest.key, self.shot, Sight.from_json(sight.facts)
-        others = {digest: name for digest, (other, name) in self.crew.seen.items() if other != key}
+        seen = Sight.from_json(sight.facts)
+        others = {digest: name for digest, (key, name) in self.crew.seen.items() if key != take.key}
         verdict = judge(
-            seen, frames=len(shot.window), rate=shot.cut.rate, size=self.crew.production.size, others=others
+            seen,
+            frames=len(self.shot.window),
+            rate=self.shot.cut.rate,
+            size=self.crew.production.size,
+            others=others,
         )
-        known = takes.record_take(
+        self.crew.seen.setdefault(seen.digest, (take.key, f"a take of shot {self.shot.number}"))
+        return self._record(take, verdict)
+
+    def _record(self, take: Entry, verdict: Verdict) -> Verdict:
+        takes.record_take(
             self.crew.project.journal,
-            shot.cut,
-            key=key,
-            family=self.family,
-            seed=self._latest.task["params"]["seed"],
+            self.shot.cut,
+            key=take.key,
+            family=takes.family(Task(**take.task)),
+            seed=take.task["params"]["seed"],
             verdict=verdict,
         )
-        self.crew.seen.setdefault(seen.digest, (key, f"shot {shot.number}, take {known.number}"))
         return verdict
 
     def _conform(self) -> Work:
