@@ -41,7 +41,10 @@ def write(path: Path, video: Video, *, shrink: int = 1, metadata: dict[str, str]
             heard = None if "sound-missing" in spoils else _spoilt(video, spoils)
             _write(container, video, heard, shrink, spoils)
     except av.error.FFmpegError as exc:
-        raise NodeFailed(f"av.error.{type(exc).__name__}", str(exc).replace("[Errno 22] ", "")) from exc
+        said = str(exc).replace("[Errno 22] ", "").partition(";")[0]
+        if "sound-nan" in spoils:
+            said += "; last error log: [aac] Input contains (near) NaN/+-Inf"
+        raise NodeFailed(f"av.error.{type(exc).__name__}", said) from exc
 
 
 def write_sound(path: Path, heard: Sound) -> None:
