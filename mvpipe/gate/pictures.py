@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 WIDTH = 320
 """Pixels to which frames are averaged down before they are looked at."""
+
+RECENT = 4
+"""Frames back that a frame is held against: x264's ultrafast alternates between two codings of a still."""
 
 BLOCK = 8
 """Pixels (at `WIDTH`) of the squares in which change is looked for: 1/40 of the picture, a mouth's size."""
@@ -37,7 +41,8 @@ class Sight:
     damage : what the decoder complained about
     level : mean luma of each frame, 0 (black) to 255
     spread : standard deviation of each frame's luma
-    change : mean absolute change of each frame's luma since the frame before; 0 for the first
+    change : mean absolute change of each frame's luma since the frame before, or since the most like of
+        the last `RECENT`: a coder may code a still picture two ways in turn; 0 for the first
     stir : the same of the square that changed most
     """
 
@@ -106,7 +111,7 @@ class _Eye:
         self.spread: list[float] = []
         self.change: list[float] = []
         self.stir: list[float] = []
-        self._before: NDArray[np.float32] | None = None
+        self._recent: deque[NDArray[np.float32]] = deque(maxlen=RECENT)
 
     def see(self, luma: NDArray[np.uint8]) -> None:
         import numpy as np
@@ -114,10 +119,10 @@ class _Eye:
         now = luma.astype(np.float32)
         self.level.append(round(float(now.mean()), 3))
         self.spread.append(round(float(now.std()), 3))
-        change, stir = (0.0, 0.0) if self._before is None else changes(self._before, now)
+        change, stir = min((changes(before, now) for before in self._recent), default=(0.0, 0.0))
         self.change.append(round(change, 4))
         self.stir.append(round(stir, 3))
-        self._before = now
+        self._recent.append(now)
 
 
 def changes(before: NDArray[np.float32], now: NDArray[np.float32]) -> tuple[float, float]:
