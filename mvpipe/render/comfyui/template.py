@@ -53,6 +53,10 @@ class Template:
         """Whether there is such a slot."""
         return name in self.slots.slots
 
+    def loader(self, name: str) -> str:
+        """Id of the node that a slot is filled into first, or empty if there is no such slot."""
+        return self.slots.slots[name].at[0][0] if self.takes(name) else ""
+
     def most_pictures(self) -> int:
         """How many pictures a shot may bring."""
         return self.slots.slots["pictures"].most if self.takes("pictures") else 0
