@@ -235,12 +235,20 @@ def _quietest(level: Floats) -> int:
 
 def _widest(values: Floats, reach: int) -> Floats:
     """The largest value within `reach` hops to both sides."""
-    wide = np.pad(values, reach, mode="edge")
-    return np.asarray(np.lib.stride_tricks.sliding_window_view(wide, 2 * reach + 1).max(axis=1))
+    return _largest(np.pad(values, reach, mode="edge"), 2 * reach + 1)
 
 
 def _loudest_beside(level: Floats, reach: int) -> tuple[Floats, Floats]:
     """The largest value within `reach` hops before each, and after it."""
-    wide = np.pad(level, reach, mode="edge")
-    loud = np.lib.stride_tricks.sliding_window_view(wide, reach + 1).max(axis=1)
+    loud = _largest(np.pad(level, reach, mode="edge"), reach + 1)
     return loud[: len(level)], loud[reach:]
+
+
+def _largest(values: Floats, width: int) -> Floats:
+    """The largest of every `width` values on end, by doubling: (n - width + 1,)."""
+    out, span = values, 1
+    while span < width:
+        step = min(span, width - span)
+        out = np.maximum(out[:-step], out[step:])
+        span += step
+    return out

@@ -99,7 +99,7 @@ def _tile(price: Prices, stretch: Span, pins: Pins, ruler: Ruler) -> Tiling:
 
 
 def _second_best(tiling: Tiling) -> Iterator[tuple[int, int, int]]:
-    """(cut, the best other frame nearer to it than to the cuts beside it, how much more a plan there costs)."""
+    """(cut, the best other frame nearer to it than to the cuts beside it, what a plan there costs more)."""
     ends = [0, *tiling.cuts, len(tiling.through) - 1]
     for before, at, after in zip(ends, ends[1:], ends[2:], strict=False):
         low, high = (before + at) // 2 + 1, (at + after + 1) // 2

@@ -111,8 +111,9 @@ class _Reader:
         self._sound = sound
         self._rate = sample_rate
         self._window = 2 * round(WINDOW_S * sample_rate / 2)
+        self._size = _size(sample_rate)
         shape = np.hanning(self._window + 1)[:-1]
-        self._shape = (shape * np.sqrt(2 / (self._window * np.square(shape).sum()))).astype(np.float32)
+        self._shape = (shape * np.sqrt(2 / (self._size * np.square(shape).sum()))).astype(np.float32)
 
     def __iter__(self) -> Iterator[tuple[Floats, Floats]]:
         first, given, held = 0, 0, None
@@ -146,14 +147,14 @@ class _Reader:
 
     def _measure(self, held: Floats, at: NDArray[np.int64]) -> tuple[Floats, Floats]:
         peak = np.zeros(len(at), np.float32)
-        power = np.zeros((len(at), self._window // 2 + 1), np.float32)
+        power = np.zeros((len(at), self._size // 2 + 1), np.float32)
         half = self._rate // (2 * HOPS)
         inner = slice(self._window // 2 - half, self._window // 2 + half + 1)
         rows = at[:, None] + np.arange(self._window)
         for channel in held.T:
             sound = channel[rows]
             peak = np.maximum(peak, np.abs(sound[:, inner]).max(axis=1))
-            spectrum = np.fft.rfft(sound * self._shape)
+            spectrum = np.fft.rfft(sound * self._shape, self._size)
             power += np.square(spectrum.real) + np.square(spectrum.imag)
         return power / np.float32(held.shape[1]), peak
 
@@ -182,8 +183,23 @@ def _decibels(power: Floats) -> Floats:
     return np.asarray(10 * np.log10(np.maximum(power, np.float32(10 ** (SILENCE_DB / 10)))), np.float32)
 
 
+def _size(sample_rate: int) -> int:
+    """Length of the Fourier transform: a window, up to a product of 2, 3 and 5, three times as fast."""
+    size = 2 * round(WINDOW_S * sample_rate / 2)
+    while not _smooth(size):
+        size += 2
+    return size
+
+
+def _smooth(number: int) -> bool:
+    for factor in (2, 3, 5):
+        while number % factor == 0:
+            number //= factor
+    return number == 1
+
+
 def _frequencies(sample_rate: int) -> NDArray[np.float64]:
-    return np.asarray(np.fft.rfftfreq(2 * round(WINDOW_S * sample_rate / 2), 1 / sample_rate), np.float64)
+    return np.asarray(np.fft.rfftfreq(_size(sample_rate), 1 / sample_rate), np.float64)
 
 
 def _vowels(sample_rate: int) -> Floats:

@@ -74,50 +74,51 @@ def tile_cheapest(cut: Prices, steps: Steps) -> Tiling | None:
     free = np.minimum(cut, NEVER)
     free[[0, -1]] = 0
     after = _after(free, steps)
-    price = int(_onward(free, after, steps, 0, 0).min())  # nothing comes before the first shot
+    price = int(_onward(after, steps, 0).min())  # nothing comes before the first shot
     if price >= NEVER:
         return None
-    through = np.minimum((_before(free, steps) + after).min(axis=1), NEVER)
-    return Tiling(cuts=_walk(free, after, steps), price=price, through=through)
+    both = _before(free, steps) + after[: len(cut)] - free[:, None]
+    through = np.where(free < NEVER, np.minimum(both.min(axis=1), NEVER), NEVER)
+    return Tiling(cuts=_walk(after, len(cut) - 1, steps), price=price, through=through)
 
 
 def _before(cut: Prices, steps: Steps) -> Prices:
     """Price of the cheapest plan up to each frame, by the class of its last shot: (frames + 1, groups)."""
-    frames, lengths, edges = len(cut) - 1, steps.lengths, _edges(steps)
-    best = np.full((frames + 1, steps.groups), NEVER, np.int64)
-    onward = best.copy()  # the same, if a shot of the column's class follows
-    onward[0] = 0
-    for low in range(steps.first, frames + 1, steps.first):
-        high = min(low + steps.first, frames + 1)
-        from_ = np.arange(low, high)[:, None] - lengths
-        came = np.where(from_ >= 0, onward[np.maximum(from_, 0), steps.group] + steps.price, NEVER)
-        reached = np.minimum.reduceat(came, edges, axis=1)
-        best[low:high] = np.minimum(reached + cut[low:high, None], NEVER)
-        onward[low:high] = _cheapest_other(best[low:high], steps.same)
+    groups, edges, pad = steps.groups, _edges(steps), int(steps.lengths[-1])
+    best = np.full((len(cut), groups), NEVER, np.int64)
+    onward = np.full((pad + len(cut), groups), NEVER, np.int64)  # the same, if a shot of that class follows
+    onward[pad] = 0
+    from_ = (pad - steps.lengths) * groups + steps.group
+    for low in range(steps.first, len(cut), steps.first):  # none of these frames can be reached from another
+        at = np.arange(low, min(low + steps.first, len(cut)))
+        came = onward.ravel().take(at[:, None] * groups + from_) + steps.price
+        reached = np.minimum.reduceat(came, edges, axis=1) + cut[at, None]
+        best[at] = np.minimum(reached, NEVER)
+        onward[pad + at] = _cheapest_other(best[at], steps.same)
     return best
 
 
 def _after(cut: Prices, steps: Steps) -> Prices:
-    """Price of the cheapest plan from each frame on, by the class of the shot before: (frames + 1, groups).
+    """Price of the cheapest plan from each frame on, by the class of the shot before.
 
-    The cut at the frame itself is not part of it.
+    int64 (frames + 1 + the longest length, groups); the rows past the last frame hold `NEVER`. The cut at
+    each frame is part of it, that at the start and end being free.
     """
-    frames, edges = len(cut) - 1, _edges(steps)
-    best = np.full((frames + 1, steps.groups), NEVER, np.int64)
-    best[frames] = 0
-    for high in range(frames - steps.first, -1, -steps.first):
-        low = max(high - steps.first + 1, 0)
-        next_ = np.minimum.reduceat(_onward(cut, best, steps, low, high), edges, axis=1)
-        best[low : high + 1] = _cheapest_other(next_, steps.same)
+    groups, edges, pad = steps.groups, _edges(steps), int(steps.lengths[-1])
+    best = np.full((len(cut) + pad, groups), NEVER, np.int64)
+    best[len(cut) - 1] = 0
+    to = steps.lengths * groups + steps.group
+    for high in range(len(cut) - 1 - steps.first, -1, -steps.first):
+        at = np.arange(max(high - steps.first + 1, 0), high + 1)
+        came = best.ravel().take(at[:, None] * groups + to) + steps.price
+        other = _cheapest_other(np.minimum.reduceat(came, edges, axis=1), steps.same)
+        best[at] = np.minimum(other + cut[at, None], NEVER)
     return best
 
 
-def _onward(cut: Prices, best: Prices, steps: Steps, low: int, high: int) -> Prices:
-    """Price from each frame in [low, high] on if a shot of each length comes next: (frames, lengths)."""
-    to = np.arange(low, high + 1)[:, None] + steps.lengths
-    inside = np.minimum(to, len(cut) - 1)
-    total = best[inside, steps.group] + cut[inside] + steps.price
-    return np.where(to < len(cut), np.minimum(total, NEVER), NEVER)
+def _onward(after: Prices, steps: Steps, frame: int) -> Prices:
+    """Price from a frame on if a shot of each length comes next, without that of being like the last."""
+    return after[frame + steps.lengths, steps.group] + steps.price
 
 
 def _cheapest_other(best: Prices, same: int) -> Prices:
@@ -134,11 +135,11 @@ def _edges(steps: Steps) -> NDArray[np.int64]:
     return np.searchsorted(steps.group, np.arange(steps.groups))
 
 
-def _walk(cut: Prices, after: Prices, steps: Steps) -> tuple[int, ...]:
+def _walk(after: Prices, frames: int, steps: Steps) -> tuple[int, ...]:
     """The cuts of the cheapest plan, from the first frame on; of equal lengths the longest."""
     frame, group, cuts = 0, -1, []
-    while frame < len(cut) - 1:
-        total = _onward(cut, after, steps, frame, frame)[0] + steps.same * (steps.group == group)
+    while frame < frames:
+        total = _onward(after, steps, frame) + steps.same * (steps.group == group)
         chosen = len(total) - 1 - int(np.argmin(total[::-1]))
         frame, group = frame + int(steps.lengths[chosen]), int(steps.group[chosen])
         cuts.append(frame)
