@@ -11,7 +11,8 @@ from typing import Any
 class Kind(StrEnum):
     """What a message means to whoever waits for a job."""
 
-    BEGUN = "begun"  # our job runs
+    BEGUN = "begun"  # our job goes on
+    GREETED = "greeted"  # it runs, as a new socket is told; that it goes on is not said
     STEP = "step"  # a node of it has come so far
     ENDING = "ending"  # it is over, its record is not yet written
     ENDED = "ended"  # it is over, and the record is there
@@ -62,7 +63,7 @@ def read(message: str | bytes, prompt_id: str) -> News | None:
     if event == "status":
         return _queue(data)
     if event == "executing" and "prompt_id" not in data:
-        return _begun(data)  # the greeting after a reconnect, to the client of the running job alone
+        return News(kind=Kind.GREETED)  # after a reconnect, to the client of the running job alone
     if data.get("prompt_id") == prompt_id:
         return _ours(event, data)
     return LIFE if "prompt_id" in data else None

@@ -38,7 +38,7 @@ class Pace:
 
     def heard(self, news: News, now: float) -> bool:
         """Take news into account; whether they say that it runs."""
-        if news.kind not in (Kind.BEGUN, Kind.STEP):
+        if news.kind not in (Kind.BEGUN, Kind.STEP, Kind.GREETED):
             return False
         if self._begun is None:
             self._begun = now

@@ -16,6 +16,7 @@ class Patience:
     ----------
     connect_s : until a connection stands
     answer_s : for the next bytes of an answer
+    greet_s : that nobody answers at the address, when nobody ever has
     away_s : that nobody answers at the address, while work is under way
     again_s : between the two looks after which an absent job counts as gone
     quiet_s : without a word on a living WebSocket, until the server is asked all the same
@@ -33,6 +34,7 @@ class Patience:
 
     connect_s: float = 10.0
     answer_s: float = 90.0
+    greet_s: float = 2.0
     away_s: float = 900.0
     again_s: float = 5.0
     quiet_s: float = 60.0

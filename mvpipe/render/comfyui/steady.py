@@ -46,10 +46,7 @@ class Steady:
                 found = call()
             except BackendError as exc:
                 gone_s = time.monotonic() - began
-                # one who is late is not away: the port accepts, and a node holds everything up
-                late = isinstance(exc, RenderTimeout)
-                limit = self.patience.life_s if late else self.patience.away_s
-                if not self._may_pass(exc) or gone_s > limit:
+                if gone_s >= self._limit(exc):
                     raise
             else:
                 self.met = True
@@ -64,5 +61,12 @@ class Steady:
             time.sleep(min(SLICE_S, left))
             self.tick()
 
-    def _may_pass(self, exc: BackendError) -> bool:
-        return self.met and (exc.retryable or isinstance(exc, NotComfyUI))
+    def _limit(self, exc: BackendError) -> float:
+        """Seconds after which a failure does not pass any more."""
+        may_pass = exc.retryable or (self.met and isinstance(exc, NotComfyUI))
+        if not may_pass:
+            return 0.0
+        if not self.met:
+            return self.patience.greet_s
+        # one who is late is not away: the port accepts, and a node holds everything up
+        return self.patience.life_s if isinstance(exc, RenderTimeout) else self.patience.away_s

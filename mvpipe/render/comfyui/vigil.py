@@ -49,9 +49,9 @@ class Vigil:
             self._look_by(now + patience.settle_s)
         elif news.kind is Kind.QUEUE:
             self._count(news.remaining, now)
-        else:
+        elif news.kind is not Kind.GREETED:  # a node that hangs is greeted from as well
             self._life = now
-        if news.kind in (Kind.BEGUN, Kind.STEP):
+        if news.kind in (Kind.BEGUN, Kind.STEP, Kind.GREETED):
             self._begun, self._idle = True, None
             self.next = self.next if self._ending else now + patience.quiet_s
         elif news.kind is Kind.ENDING:
