@@ -165,9 +165,18 @@ class Standin:
         """Take faults back: one kind, or all."""
         self.control("DELETE", f"/faults/{name}")
 
-    def dice(self, seed: int, rate: float) -> None:
-        """Draw faults that a careful client survives, each with this chance at its every moment."""
-        self.control("POST", "/dice", {"seed": seed, "rate": rate})
+    def dice(self, seed: int, rate: float, *kinds: str) -> None:
+        """Draw faults, each with this chance at its every moment.
+
+        Parameters
+        ----------
+        kinds : names to draw from; without any, everything that a careful client survives
+        """
+        self.control("POST", "/dice", {"seed": seed, "rate": rate, "kinds": kinds})
+
+    def put_dice_away(self) -> None:
+        """Draw no more."""
+        self.control("POST", "/dice", {})
 
     def state(self) -> dict[str, Any]:
         """How it stands: running, waiting, ended, sockets, number, faults, clock, sampling, worker_alive."""

@@ -14,7 +14,7 @@ import requests
 from websockets.exceptions import ConnectionClosedError, InvalidStatus
 
 from mvpipe.testing.comfyui.catalogue import CATALOGUE, MOMENTS, describe
-from mvpipe.testing.comfyui.faults import Faults
+from mvpipe.testing.comfyui.faults import Dice, Faults
 from mvpipe.testing.standin import Standin, standin
 from tests.testing import essence
 from tests.testing.client import Client
@@ -404,10 +404,10 @@ class TestOrders:
         assert faults.take("reset", path="/view") is not None
 
     def test_what_is_left_outlives_a_death(self, tmp_path: Path) -> None:
-        first = Faults(tmp_path / "f.json", (7, 0.5))
+        first = Faults(tmp_path / "f.json", Dice(seed=7, rate=0.5))
         first.order("reset", times=3)
         first.take("reset", path="/")
-        second = Faults(tmp_path / "f.json", (7, 0.5))
+        second = Faults(tmp_path / "f.json", Dice(seed=7, rate=0.5))
         assert second.list()[0]["times"] == 2
 
     def test_strikes_are_told(self, tmp_path: Path) -> None:
@@ -421,7 +421,7 @@ class TestOrders:
 class TestDice:
     def draws(self, folder: Path, seed: int, rate: float = 0.3) -> list[bool]:
         folder.mkdir()
-        faults = Faults(folder / "f.json", (seed, rate))
+        faults = Faults(folder / "f.json", Dice(seed=seed, rate=rate))
         return [bool(faults.take("die", subject=f"p{n}", at="sampler", step=1)) for n in range(100)]
 
     def test_the_same_seed_strikes_the_same(self, tmp_path: Path) -> None:
@@ -433,12 +433,12 @@ class TestDice:
         assert not any(self.draws(tmp_path / "d", 1, 0.0))
 
     def test_nothing_is_struck_twice_by_the_same(self, tmp_path: Path) -> None:
-        faults = Faults(tmp_path / "f.json", (1, 1.0))
+        faults = Faults(tmp_path / "f.json", Dice(seed=1, rate=1.0))
         assert [bool(faults.take("post-500", subject="p")) for _ in range(3)] == [True, False, False]
         assert faults.take("post-lost", subject="p") is not None
 
     def test_only_what_mends_is_drawn(self, tmp_path: Path) -> None:
-        faults = Faults(tmp_path / "f.json", (1, 1.0))
+        faults = Faults(tmp_path / "f.json", Dice(seed=1, rate=1.0))
         for kind in CATALOGUE.values():
             facts = {name: value for name, value in kind.figures.items() if name in ("at", "step")}
             assert bool(faults.take(kind.name, subject="p", **facts)) == kind.mends
@@ -454,9 +454,15 @@ class TestDice:
         assert all(takes.values())
         assert len(struck) > 3
 
+    def test_some_kinds_alone(self, tmp_path: Path) -> None:
+        faults = Faults(tmp_path / "f.json", Dice(seed=1, rate=1.0, kinds=("hang",)))
+        assert faults.take("post-500", subject="p") is None
+        assert faults.take("hang", subject="p") is not None
+
     def test_dice_can_be_put_away(self, server: Standin) -> None:
-        server.dice(1, 1.0)
-        server.control("POST", "/dice", {})
+        server.dice(1, 1.0, "forbidden")
+        assert Client(server.url).get("/queue").status_code == 403
+        server.put_dice_away()
         assert Client(server.url).get("/queue").status_code == 200
 
 

@@ -176,6 +176,9 @@ def test_progress_of_other_samplers(server: Standin, client: Client) -> None:
     with client.listen("a") as ear:
         client.queue(graph, client_id="a")
         told = ear.until("executing None")
+    words = next(one["payload"] for one in ear.heard if one.get("binary") == {"event": 3})
+    assert words[4:8] == (2).to_bytes(4, "big")
+    assert words[8:].decode() == "15pass 1 of 1"
     assert [one for one in told if one.startswith("progress 15")] == [
         f"progress 15 {n}/4" for n in (1, 2, 3, 4)
     ]

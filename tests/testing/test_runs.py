@@ -192,6 +192,34 @@ def test_cancelling_jobs(fresh: Standin, version: str) -> None:
     assert (answer.status_code, answer.json()["invalid_ids"]) == (400, ["x"])
 
 
+def test_listing_jobs(fresh: Standin, version: str) -> None:
+    if version == "0.3.64":
+        return
+    client = Client(fresh.url)
+    marked = {"extra_pnginfo": {"workflow": {"id": "wf-7"}}}
+    ids = [client.queue(busy(0, nonce=n), extra_data=marked if n == 1 else {}) for n in range(3)]
+    for one in ids:
+        client.record(one)
+    fresh.fault("node-error", at="StandinBusy")
+    failed = client.queue(busy(0, nonce=9))
+    client.record(failed)
+
+    def listed(query: str = "") -> Any:
+        return client.get(f"/api/jobs{query}").json()
+
+    assert [job["id"] for job in listed()["jobs"]] == [failed, *reversed(ids)]
+    assert [job["id"] for job in listed("?sort_order=asc")["jobs"]] == [*ids, failed]
+    assert [job["id"] for job in listed("?status=failed")["jobs"]] == [failed]
+    assert "execution_error" in listed("?status=failed")["jobs"][0]
+    assert [job["id"] for job in listed("?workflow_id=wf-7")["jobs"]] == [ids[1]]
+    page = listed("?limit=2&offset=1")
+    assert [job["id"] for job in page["jobs"]] == [ids[2], ids[1]]
+    assert page["pagination"] == {"offset": 1, "limit": 2, "total": 4, "has_more": True}
+    for wrong in ("?status=bogus", "?limit=0", "?limit=x", "?offset=-1", "?sort_by=x", "?sort_order=x"):
+        answer = client.get(f"/api/jobs{wrong}")
+        assert (answer.status_code, list(answer.json())) == (400, ["error"])
+
+
 def until_it_runs(client: Client) -> None:
     while not client.get("/queue").json()["queue_running"]:
         time.sleep(0.005)

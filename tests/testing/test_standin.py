@@ -170,6 +170,18 @@ def test_a_server_that_lacks_things(tmp_path: Path) -> None:
         assert (answer.status_code, answer.json()["error"]["type"]) == (400, "missing_node_type")
 
 
+def test_a_server_on_windows(tmp_path: Path) -> None:
+    """Read from the source: separators of its system in what it lists, and taken back by /view."""
+    with standin(tmp_path, flags=("--windows", "--model", "loras/sub/mine.safetensors")) as server:
+        furnish(server)
+        client = Client(server.url)
+        assert client.get("/system_stats").json()["system"]["os"] == "win32"
+        assert "sub\\mine.safetensors" in client.get("/models/loras").json()
+        entry = client.render(locked(prefix="a/b/x"))
+        assert entry["outputs"]["19"]["images"][0]["subfolder"] == "a\\b"
+        assert client.fetch(entry, tmp_path / "x.mp4").stat().st_size > 1000
+
+
 def test_the_log_knows_when_it_sampled(tmp_path: Path) -> None:
     with standin(tmp_path, speed=100, flags=("--step-seconds", "100000")) as server:
         furnish(server)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from mvpipe.testing.comfyui.catalogue import describe
 from mvpipe.testing.comfyui.control import Control
+from mvpipe.testing.comfyui.faults import Dice
 from mvpipe.testing.comfyui.server import Comfy
 from mvpipe.testing.comfyui.settings import CARDS, LATER, MODELS, NEW, OLD, PACKS, USUAL_PACKS, Settings
 
@@ -43,11 +44,12 @@ def parser() -> argparse.ArgumentParser:
     add("--enable-compress-response-body", action="store_true")
     add("--cache-none", action="store_true")
     add("--max-upload-size", type=float, default=100, help="MiB")
+    add("--windows", action="store_true", help="paths in its answers have backslashes")
     add("--argv", action="append", default=[], help="more of the command line that /system_stats tells")
     add("--certificate", default="", help="PEM; with --key it speaks https")
     add("--key", default="")
     add("--fault", action="append", default=[], metavar="NAME[,figure=value...]", help="see --faults")
-    add("--dice", default="", metavar="SEED,RATE", help="random faults that a careful client survives")
+    add("--dice", default="", metavar="SEED,RATE[,FAULT...]", help="random faults")
     add("--faults", action="store_true", help="list all faults and end")
     add("--parent", type=int, default=0, help="end when this process is gone")
     return command
@@ -62,7 +64,7 @@ def settings(given: argparse.Namespace) -> Settings:
     for one in given.model:
         folder, _, file = one.partition("/")
         models[folder] = (*models.get(folder, ()), file)
-    seed, _, rate = given.dice.partition(",")
+    seed, rate, *kinds = given.dice.split(",") if given.dice else ("0", "0")
     return Settings(
         root=given.root.resolve(),
         version=given.version,
@@ -87,7 +89,8 @@ def settings(given: argparse.Namespace) -> Settings:
         argv=tuple(given.argv),
         certificate=given.certificate,
         key=given.key,
-        dice=(int(seed), float(rate)) if given.dice else None,
+        windows=given.windows,
+        dice=Dice(seed=int(seed), rate=float(rate), kinds=tuple(kinds)) if given.dice else None,
     )
 
 

@@ -5,7 +5,7 @@ GET /state         running, waiting, ended, sockets, number, faults, clock, samp
 GET /faults        the faults in force;  GET /catalogue: all there are
 POST /faults       {"name", "times", "after", figures...}: have one
 DELETE /faults     take all back;  DELETE /faults/NAME: one kind
-POST /dice         {"seed", "rate"}: random faults;  {}: no more
+POST /dice         {"seed", "rate", "kinds"}: random faults;  {}: no more
 POST /foreign      {"count", "seconds"}: prompts of somebody without a client id; their ids
 POST /sockets      {"do": "drop" | "mute"}: break, or forget, every WebSocket
 POST /interrupt    somebody stops what runs
@@ -22,6 +22,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 from mvpipe.testing.comfyui.catalogue import CATALOGUE
+from mvpipe.testing.comfyui.faults import Dice
 from mvpipe.testing.comfyui.prompt import put_foreign
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _do(comfy: Comfy, path: str, wish: dict[str, Any]) -> Any:
     if path == "/faults":
         comfy.faults.order(wish.pop("name"), **wish)
     elif path == "/dice":
-        comfy.faults.roll((int(wish["seed"]), float(wish["rate"])) if wish else None)
+        comfy.faults.roll(Dice(**wish | {"kinds": tuple(wish.get("kinds", ()))}) if wish else None)
     elif path == "/foreign":
         return put_foreign(comfy, int(wish["count"]), float(wish["seconds"]))
     elif path == "/sockets":

@@ -119,6 +119,10 @@ class Run:
         finally:
             self._worker.sampling = False
 
+    def say(self, node_id: str, text: str) -> None:
+        """Words for whoever looks."""
+        self._progress.say(node_id, text)
+
     def step(self, node_id: str, value: int, total: int, *, picture: bool = True) -> None:
         """A step is done: meet what can happen at steps, then tell.
 

@@ -32,20 +32,40 @@ class Order:
     figures: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dice:
+    """Random faults.
+
+    Parameters
+    ----------
+    seed : the same seed strikes the same
+    rate : the chance at each opportunity, 0 to 1
+    kinds : names to draw from; empty for everything that mends
+    """
+
+    seed: int
+    rate: float
+    kinds: tuple[str, ...] = ()
+
+    def may(self, kind: Kind) -> bool:
+        """Whether this kind is drawn."""
+        return kind.name in self.kinds if self.kinds else kind.mends
+
+
 class Faults:
     """What goes wrong, and how often.
 
     Parameters
     ----------
     file : where what is left of the orders is kept, so that a killed server does not die of them again
-    dice : (seed, rate) of random faults, or None; each subject meets at most one of each kind
+    dice : of random faults, or None; each subject meets at most one of each kind
     told : is called with every strike: name, subject, figures
     """
 
     def __init__(
         self,
         file: Path,
-        dice: tuple[int, float] | None = None,
+        dice: Dice | None = None,
         told: Callable[[str, str, dict[str, Any]], None] = lambda *strike: None,
     ) -> None:
         self._file = file
@@ -81,7 +101,7 @@ class Faults:
             self._orders = [order for order in self._orders if name and order.name != name]
             self._keep()
 
-    def roll(self, dice: tuple[int, float] | None) -> None:
+    def roll(self, dice: Dice | None) -> None:
         """Draw faults at random from now on, or no more."""
         with self._lock:
             self._dice = dice
@@ -111,7 +131,13 @@ class Faults:
                 figures = kind.figures | order.figures
                 if order.name == kind.name and _fits(figures, facts):
                     return figures if self._use(order) else None
-            if kind.mends and self._dice and _fits(kind.figures, facts) and self._draw(kind.name, subject):
+            dice = self._dice
+            if (
+                dice
+                and dice.may(kind)
+                and _fits(kind.figures, facts)
+                and self._draw(dice, kind.name, subject)
+            ):
                 return dict(kind.figures)
         return None
 
@@ -127,13 +153,11 @@ class Faults:
             self._keep()
         return True
 
-    def _draw(self, name: str, subject: str) -> bool:
-        assert self._dice is not None
-        seed, rate = self._dice
+    def _draw(self, dice: Dice, name: str, subject: str) -> bool:
         count = self._drawn.get(name, 0)
         self._drawn[name] = count + 1
         key = f"{name}/{subject}"
-        if key in self._met or random.Random(f"{seed}/{name}/{count}").random() >= rate:
+        if key in self._met or random.Random(f"{dice.seed}/{name}/{count}").random() >= dice.rate:
             return False
         self._met.add(key)
         self._keep()

@@ -23,7 +23,7 @@ def system_stats(comfy: Comfy, request: Request) -> Answer:
     """The only place with the version."""
     settings = comfy.settings
     system: dict[str, Any] = {
-        "os": "linux" if settings.modern else "posix",
+        "os": _system(settings.modern, settings.windows),
         "ram_total": RAM,
         "ram_free": RAM * 4 // 5,
         "comfyui_version": settings.version,
@@ -41,6 +41,12 @@ def system_stats(comfy: Comfy, request: Request) -> Answer:
         ]
         system["deploy_environment"] = "local-git"
     return as_json({"system": system, "devices": [_device(comfy)]})
+
+
+def _system(modern: bool, windows: bool) -> str:
+    if windows:
+        return "win32" if modern else "nt"
+    return "linux" if modern else "posix"
 
 
 def _device(comfy: Comfy) -> dict[str, Any]:
@@ -87,7 +93,7 @@ def model_files(comfy: Comfy, request: Request) -> Answer:
     folder = request.path.rpartition("/")[2]
     if folder not in FOLDERS:
         return nothing(404)
-    return as_json(list(comfy.settings.models.get(folder, ())))
+    return as_json(comfy.settings.files(folder))
 
 
 def object_info(comfy: Comfy, request: Request) -> Answer:

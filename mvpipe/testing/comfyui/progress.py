@@ -54,6 +54,12 @@ class Progress:
         if picture and not flags:
             self._comfy.hub.show(event, payload, self._client)
 
+    def say(self, node_id: str, text: str) -> None:
+        """Words of a node, as some packs send them (binary event 3)."""
+        name = node_id.encode()
+        payload = len(name).to_bytes(4, "big") + name + text.encode()
+        self._comfy.hub.show(hub.TEXT, payload, self._client)
+
     def end(self, node_id: str) -> None:
         """A node is done; one that came from the cache was never begun."""
         known = self._nodes.get(node_id, {"value": 1, "max": 1})

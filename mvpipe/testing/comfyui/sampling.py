@@ -41,6 +41,7 @@ def sample_custom(run: Run, node_id: str, values: Values) -> Made:
 
 def long_media_sample(run: Run, node_id: str, values: Values) -> Made:
     """LongMedia's sampler; other knobs of its many are passed over."""
+    run.say(node_id, "pass 1 of 1")
     latent = sample(
         run, node_id, values["guider"], values["initial_av"],
         seed=values["seed"], steps=values["sigmas"]["steps"], how=[values["sampler"], values["sigmas"]],

@@ -101,6 +101,8 @@ def _meet_faults(run: Run, path: Path) -> None:
 def _entry(run: Run, path: Path) -> dict[str, str]:
     home = (run.comfy.settings.root / "output").resolve()
     subfolder = path.parent.relative_to(home).as_posix()
+    if run.comfy.settings.windows:
+        subfolder = subfolder.replace("/", "\\")
     entry = {"filename": path.name, "subfolder": "" if subfolder == "." else subfolder, "type": "output"}
     return entry | run.asset_id(path)
 

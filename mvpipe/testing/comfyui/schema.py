@@ -98,7 +98,7 @@ class Schemas:
     def _files(self, folder: str) -> list[str]:
         where, _, kind = folder.partition("/")
         if where != "input":
-            names = list(self._settings.models.get(where, ()))
+            names = self._settings.files(where)
             return [*names, "pixel_space"] if where == "vae" else names
         here = sorted(path.name for path in (self._settings.root / "input").iterdir() if path.is_file())
         return [name for name in here if (mimetypes.guess_type(name)[0] or "").startswith(kind)]

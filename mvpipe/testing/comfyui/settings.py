@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mvpipe.testing.comfyui.faults import Dice
+
 OLD, NEW, LATER = "0.3.64", "0.33.0", "0.38.0"
 """October 2025 and August 2026, both measured; the last is read from source, nobody ran it."""
 
@@ -98,7 +100,8 @@ class Settings:
     upload_mib : largest request, MiB
     argv : more of its command line, as /system_stats tells it
     certificate, key : PEM files; with both it speaks https
-    dice : (seed, rate) of random faults; rate is the chance at each opportunity
+    windows : whether paths in its answers have backslashes
+    dice : random faults
     """
 
     root: Path
@@ -124,7 +127,8 @@ class Settings:
     argv: tuple[str, ...] = ()
     certificate: str = ""
     key: str = ""
-    dice: tuple[int, float] | None = None
+    windows: bool = False
+    dice: Dice | None = None
 
     def __post_init__(self) -> None:
         if self.version not in (OLD, NEW, LATER):
@@ -135,6 +139,11 @@ class Settings:
             raise ValueError(f"no such card: {self.card}")
         if self.speed <= 0 or math.isnan(self.speed):
             raise ValueError(f"speed must be positive: {self.speed}")
+
+    def files(self, folder: str) -> list[str]:
+        """The model files of a folder, subfolders with the separator of the server's system."""
+        separator = "\\" if self.windows else "/"
+        return [name.replace("/", separator) for name in self.models.get(folder, ())]
 
     @property
     def modern(self) -> bool:

@@ -31,7 +31,10 @@ def view(comfy: Comfy, request: Request) -> Answer:
     home = comfy.settings.folder(kind)
     if not filename or filename.startswith("/") or ".." in filename or home is None:
         return nothing(400)
-    folder = Path(os.path.abspath(home / query.get("subfolder", "")))
+    subfolder = query.get("subfolder", "")
+    if comfy.settings.windows:
+        subfolder = subfolder.replace("\\", "/")
+    folder = Path(os.path.abspath(home / subfolder))
     if not folder.is_relative_to(os.path.abspath(home)):
         return nothing(403)
     path = folder / os.path.basename(filename)
