@@ -25,11 +25,8 @@ FLOOR = frozenset({"errors"})
 GROUND = FLOOR | {"clock"}
 NOUNS = GROUND | {"film", "tools"}
 CRAFTS = frozenset({"storyboard", "sound", "render", "gate", "reel"})
-PIPELINE = frozenset({
-    "pipeline", "prep", "shoot",       # the two graphs
-    "backends", "bank", "foresee", "plan", "production", "project", "report", "request", "status", "takes",
-})  # fmt: skip
-"""The modules beside pipeline.py: all that knows both the crafts and the build."""
+PIPELINE = frozenset(file.stem for file in ROOT.glob("*.py")) - GROUND - {"film", "__init__", "__main__"}
+"""pipeline.py and the modules beside it: all that knows both the crafts and the build."""
 
 MAY_IMPORT: dict[str, frozenset[str]] = {
     "errors": frozenset(),
@@ -46,7 +43,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
 }
 
 PLACES: dict[str, tuple[str, ...]] = {
-    "PIL": ("render/animatic/pillow.py", "reel/card.py"),  # two crafts letter pictures, and may not share
+    # three crafts letter pictures, and may not share: the animatic, the slug, the timeline
+    "PIL": ("render/animatic/pillow.py", "reel/card.py", "sound/picture.py"),
     "av": ("tools/", "testing/"),  # a stand-in makes its clips with nothing of ours
     "cv2": ("render/animatic/pixels.py", "gate/faces.py"),  # one paints, one looks, and they may not share
     "demucs": ("sound/demucs_net.py",),
@@ -69,6 +67,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "soxr": ("sound/resample.py",),
     "torch": ("sound/", "gate/syncnet.py"),  # two crafts with a network each
     "typer": ("cli/",),
+    "websockets": ("render/comfyui/",),
 }
 """Foreign library -> the one place that imports it; a second place needs its reason beside it."""
 

@@ -122,11 +122,10 @@ class TestWheel:
         assert "mvpipe/py.typed" in inside
 
     def test_it_carries_the_licences(self, wheel: zipfile.ZipFile) -> None:
-        licences = {Path(name).name for name in wheel.namelist() if ".dist-info/licenses/" in name}
-        notices = {
-            path.name for path in PACKAGE.rglob("*") if "NOTICE" in path.name or path.name == "OFL.txt"
-        }
-        assert licences == {"LICENSE", *notices}
+        licences = {name.partition("/licenses/")[2] for name in wheel.namelist() if "/licenses/" in name}
+        names = {"LICENSE", "NOTICE", "OFL.txt"}
+        there = {path.relative_to(ROOT).as_posix() for path in PACKAGE.rglob("*") if path.name in names}
+        assert licences == {"LICENSE", *there}
 
     def test_its_version_is_the_packages(self, wheel: zipfile.ZipFile) -> None:
         (metadata,) = [name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")]
