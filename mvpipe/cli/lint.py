@@ -16,7 +16,10 @@ def lint(
         Path | None, typer.Option("--song", help="Check the times against this song too.", metavar="FILE")
     ] = None,
 ) -> None:
-    """Check a storyboard: errors end with exit code 2, oddities are listed."""
+    """Check a storyboard.
+
+    Errors end with exit code 2; oddities are listed.
+    """
     from mvpipe.cli.terminal import Terminal
     from mvpipe.storyboard.check import check, lint
     from mvpipe.storyboard.load import load

@@ -7,12 +7,17 @@ from typing import Annotated
 
 import typer
 
-Song = Annotated[Path, typer.Argument(help="The finished mix: anything ffmpeg decodes.", show_default=False)]
-Storyboard = Annotated[Path, typer.Argument(help="The storyboard, a YAML file.", show_default=False)]
+Song = Annotated[
+    Path,
+    typer.Argument(help="The finished mix: anything ffmpeg decodes.", metavar="SONG", show_default=False),
+]
+Storyboard = Annotated[
+    Path, typer.Argument(help="The storyboard, a YAML file.", metavar="STORYBOARD", show_default=False)
+]
 Shots = Annotated[
     list[str], typer.Argument(help="Shot numbers: 3 or 7-9.", metavar="SHOT...", show_default=False)
 ]
-Shot = Annotated[int, typer.Argument(help="The number of a shot.", min=1, show_default=False)]
+Shot = Annotated[int, typer.Argument(help="The number of a shot.", min=1, metavar="SHOT", show_default=False)]
 Into = Annotated[
     Path | None,
     typer.Option(

@@ -15,9 +15,9 @@ def pick(
     project: options.ProjectFolder = None,
     wait: options.Wait = False,
 ) -> None:
-    """Choose the take that is seen in a shot, whatever the checks say; the next render uses it.
+    """Choose the take that is seen in a shot.
 
-    The choice holds until what the shot asks for changes.
+    The next render uses it, whatever the checks say. The choice holds until what the shot asks for changes.
     """
     from pathlib import Path
 

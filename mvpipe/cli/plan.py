@@ -29,7 +29,10 @@ def plan(
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
-    """Separate, listen and cut; print the shots, and write plan.json and timeline.png. Renders nothing."""
+    """Cut the song and say why; renders nothing.
+
+    Separates the voice, listens, prints the shots, and writes plan.json and timeline.png.
+    """
     from mvpipe import pipeline
     from mvpipe.cli import session, tables
 

@@ -27,8 +27,9 @@ def render(
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
-    """Make the film: separate, cut, render, check, assemble and prove. Goes on where it was stopped.
+    """Make the film; goes on where it was stopped.
 
+    Separates the voice, cuts, renders, checks every take, assembles, and proves the result.
     Exit codes: 0 the film is done; 7 it is made, but some shots are slugs; others: see the README.
     """
     from mvpipe.cli import session, shooting

@@ -21,7 +21,10 @@ def rerender(
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
-    """Make a new take of these shots with a new seed, and the film with it. Earlier takes are kept."""
+    """Make a new take of some shots, and the film.
+
+    The new take has a new seed; earlier takes are kept.
+    """
     from pathlib import Path
 
     from mvpipe import pipeline, takes

@@ -6,7 +6,10 @@ from mvpipe.cli import options
 
 
 def status(project: options.ProjectFolder = None, json: options.Json = False) -> None:
-    """Say which shots have takes, which are slugs, what is under way, and whether the film is made."""
+    """Say how far the film is.
+
+    Which shots have takes, which are slugs, what is under way, and whether the film is made.
+    """
     from mvpipe.cli import session
     from mvpipe.status import look
 

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def takes(shot: options.Shot, project: options.ProjectFolder = None, json: options.Json = False) -> None:
-    """List the takes of a shot: verdict, seed, file, and which one is in the film."""
+    """List the takes of a shot.
+
+    Verdict, seed, file, and which one is in the film.
+    """
     from mvpipe.cli import session, tables
 
     with session.look_into(project) as work:

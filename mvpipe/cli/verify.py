@@ -20,8 +20,9 @@ def verify(
     rate: Annotated[str, typer.Option("--rate", help="Frames a second, such as 24 or 24000/1001.")] = "24",
     json: options.Json = False,
 ) -> None:
-    """Prove a film: every frame counted and at its time, and the song's own samples under it, bit for bit.
+    """Prove a film.
 
+    Every frame is counted and at its time, and the song's own samples are under it, bit for bit.
     Exit code 9 says that it is not what it should be.
     """
     from fractions import Fraction

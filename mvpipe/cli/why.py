@@ -11,7 +11,10 @@ def why(
     wait: options.Wait = False,
     json: options.Json = False,
 ) -> None:
-    """Say whether a shot would be rendered now, and what has changed: a line a field."""
+    """Say why a shot would be rendered again.
+
+    Or why it would be kept: what has changed since its take, a line a field.
+    """
     from pathlib import Path
 
     from mvpipe import pipeline
