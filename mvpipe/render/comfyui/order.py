@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mvpipe.render.comfyui.server import Server
+from mvpipe.render.comfyui.transport import Content
 
 Graph = Mapping[str, Any]
 
@@ -27,7 +28,7 @@ class Order:
     graph : filled, but for the names that only the server decides
     outputs : nodes whose film is the take
     steps : of sampling; 0 where nobody knows
-    uploads : name -> file; the name holds the digest of its bytes
+    uploads : name -> file or bytes; the name is the one in the graph, `mvpipe/DIGEST.wav`
     fit : the graph as this server needs it, checked against all it tells of itself; raises GraphRejected
     whole : whether a fetched film can be read at all
     finish : the graph with the prefix of its files and the names the server gave the uploads
@@ -38,7 +39,7 @@ class Order:
     graph: Graph
     outputs: tuple[str, ...]
     steps: int = 0
-    uploads: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    uploads: Mapping[str, Content] = field(default_factory=dict[str, Content])
     fit: Callable[[Server, Graph], Graph] = lambda _server, graph: graph
     whole: Callable[[Path], bool] = Path.is_file
     finish: Callable[[Graph, str, Mapping[str, str]], Graph]

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -15,10 +14,13 @@ from mvpipe.render.comfyui import ends
 from mvpipe.render.comfyui.address import without_secrets
 from mvpipe.render.comfyui.ends import End, File
 from mvpipe.render.comfyui.failures import NotComfyUI
-from mvpipe.render.comfyui.transport import CHECK_IT, Answer, Transport, checked, refusal
+from mvpipe.render.comfyui.transport import CHECK_IT, Answer, Content, Transport, checked, refusal
 
 FOLDER = "mvpipe"
 """Our folder below the server's input and output folders."""
+
+HEAD_BYTES = 4096
+"""More than the form around an upload; the limit counts the whole request."""
 
 SAFE_INTERRUPT = (0, 3, 64)
 """The oldest version measured to stop only the job it is told to; before, it might stop anybody's."""
@@ -170,28 +172,31 @@ class Server:
         """Ask that memory and cache be freed; done when nothing runs."""
         checked(self.transport.ask("POST", "/free", body={"unload_models": True, "free_memory": True}))
 
-    def upload(self, name: str, path: Path) -> str:
-        """Store a file under a name in our folder, unless it is there; the name a graph has to use.
+    def upload(self, name: str, content: Content) -> str:
+        """Store a file, unless it is there; the name a graph has to use.
 
         Parameters
         ----------
-        name : holds the digest of the bytes, so that equal names are equal files
+        name : `mvpipe/DIGEST.wav`: tells the content, so that of equal names and lengths one is enough
+        content : the bytes, or the file that holds them
         """
-        size = path.stat().st_size
-        if self.size_of(File(node="", filename=name, subfolder=FOLDER, kind="input")) == size:
-            return f"{FOLDER}/{name}"
+        folder, _, base = name.rpartition("/")
+        size = len(content) if isinstance(content, bytes) else content.stat().st_size
+        if self.size_of(File(node="", filename=base, subfolder=folder, kind="input")) == size:
+            return name
         limit = self.facts().upload_bytes
-        if limit is not None and size + 4096 > limit:
+        if limit is not None and size + HEAD_BYTES > limit:
             raise RenderFailed(
-                f"{self.name}: {path.name}: {size} bytes, where it takes {limit:.0f}",
+                f"{self.name}: {base}: {size} bytes, where it takes {limit:.0f}",
                 hint="start ComfyUI with --max-upload-size MIB",
             )
-        fields = {"type": "input", "subfolder": FOLDER, "overwrite": "true"}
-        said = checked(self.transport.ask("POST", "/upload/image", file=(name, path, fields))).object()
+        fields = {"type": "input", "subfolder": folder, "overwrite": "true"}
+        answer = self.transport.ask("POST", "/upload/image", file=(base, content, fields))
+        said = checked(answer).object()
         if not isinstance(said.get("name"), str):
-            raise NotComfyUI(f"{self.name}/upload/image: an answer without a name", hint=CHECK_IT)
-        folder = str(said.get("subfolder") or "").replace("\\", "/")
-        return f"{folder}/{said['name']}" if folder else str(said["name"])
+            raise NotComfyUI(f"{answer.where}: an answer without a name", hint=CHECK_IT)
+        stored = str(said.get("subfolder") or "").replace("\\", "/")
+        return f"{stored}/{said['name']}" if stored else str(said["name"])
 
     def size_of(self, file: File) -> int | None:
         """Bytes of a file of the server's; None where there is none, or it does not say."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import ssl
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +24,9 @@ from mvpipe.render.comfyui.patience import Patience
 START_IT = "start ComfyUI there (python main.py --listen), or name another server"
 CHECK_IT = "name the address ComfyUI prints when it has started, with the proxy's path if there is one"
 PIECE = 1 << 16
+
+Content = Path | bytes
+"""What is sent: a file, or bytes."""
 
 AWAY = frozenset({408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524, 530})
 """Statuses of proxies whose server does not answer, or not now."""
@@ -110,14 +114,14 @@ class Transport:
         *,
         query: Mapping[str, str] | None = None,
         body: Any = None,
-        file: tuple[str, Path, Mapping[str, str]] | None = None,
+        file: tuple[str, Content, Mapping[str, str]] | None = None,
     ) -> Answer:
         """What the server says, whatever its status.
 
         Parameters
         ----------
         body : sent as JSON where it is not None
-        file : (name, path, form fields) of an upload
+        file : (name, content, form fields) of an upload
 
         Raises
         ------
@@ -129,8 +133,8 @@ class Transport:
         if file is None:
             got = self._call(method, path, where, query, **options)
         else:
-            name, source, fields = file
-            with source.open("rb") as stream:
+            name, content, fields = file
+            with io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as stream:
                 parts = {"image": (name, stream, "application/octet-stream")}
                 got = self._call(method, path, where, query, files=parts, data=dict(fields))
         return Answer(where=where, status=got.status_code, headers=got.headers, body=got.content)
