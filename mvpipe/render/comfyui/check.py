@@ -220,6 +220,14 @@ def _value_faults(fault: Faulter, spec: Input, value: Any) -> Iterator[Fault]:
         yield from _number_faults(fault, spec, value)
 
 
+def value_fits(spec: Input, value: Any) -> bool:
+    """Whether a constant is of an input's kind, and of a choice among its values; not its range."""
+    if spec.options is not None:
+        known = isinstance(value, str | int | float) and (spec.upload or value in spec.options)
+        return known or (isinstance(value, str) and value.rpartition(".")[2] in MODEL_ENDINGS)
+    return any(_is(kind, value) for kind in spec.types & WIDGETS)
+
+
 def _is(kind: str, value: Any) -> bool:
     """Whether a value is of a widget's type; text for a number is not, though the server converts it."""
     if kind == "BOOLEAN":

@@ -24,6 +24,9 @@ WIDGETS = frozenset({"INT", "FLOAT", "STRING", "BOOLEAN", "COMBO"})
 UPLOADS = ("image_upload", "audio_upload", "video_upload", "file_upload", "animated_image_upload")
 """Options that mark a list of files in the input folder: its list holds the top folder only."""
 
+SEEDS = ("seed", "noise_seed")
+"""Numbers that the editor counts on after a run, marked or not."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
@@ -39,6 +42,7 @@ class Input:
     least, most, step : of numbers
     default : what the editor starts with
     linked : whether it only takes a link (`forceInput`)
+    control : whether the editor keeps what becomes of the value after a run beside it
     group : of a growing group: its name
     """
 
@@ -52,6 +56,7 @@ class Input:
     step: float | None = None
     default: Any = None
     linked: bool = False
+    control: bool = False
     group: str = ""
 
     @property
@@ -100,9 +105,11 @@ class NodeClass:
         return {found.name: found for found in self._inputs(values)}
 
     def _inputs(self, values: Mapping[str, Any]) -> Iterator[Input]:
-        for section in ("required", "optional"):
-            for name, raw in self.sections.get(section, {}).items():
-                yield from _spelled(name, raw, section == "required", values)
+        """In the editor's order."""
+        for name in self.order:
+            required = name in self.sections["required"]
+            raw = self.sections["required" if required else "optional"][name]
+            yield from _spelled(name, raw, required, values)
 
 
 Schemas = Mapping[str, NodeClass]
@@ -130,7 +137,7 @@ def _class(name: str, record: Any) -> NodeClass:
             name=name,
             sections=sections,
             order=_order(record, sections),
-            outputs=tuple(_types(kind) for kind in record["output"]),
+            outputs=tuple(types_of(kind) for kind in record["output"]),
             is_output=bool(record.get("output_node")),
             module=str(record.get("python_module") or ""),
             groups=tuple(_groups(sections)),
@@ -144,7 +151,7 @@ def _order(record: Mapping[str, Any], sections: Mapping[str, Mapping[str, Any]])
     return tuple(
         name
         for section in ("required", "optional")
-        for name in (said.get(section) or sections[section])
+        for name in dict.fromkeys([*(said.get(section) or ()), *sections[section]])
         if name in sections[section]
     )
 
@@ -166,7 +173,8 @@ def _spec(raw: Any) -> tuple[Any, dict[str, Any]]:
     return ("COMBO", {**options, "options": list(kind)}) if isinstance(kind, list) else (kind, options)
 
 
-def _types(kind: Any) -> frozenset[str]:
+def types_of(kind: Any) -> frozenset[str]:
+    """The types that a type's name stands for: a union is written with commas."""
     return frozenset({"COMBO"}) if isinstance(kind, list) else frozenset(str(kind).split(","))
 
 
@@ -216,7 +224,7 @@ def _plain(name: str, kind: Any, options: Mapping[str, Any], required: bool) -> 
     choices = options.get("options") if kind == "COMBO" else None
     return Input(
         name=name,
-        types=_types(kind),
+        types=types_of(kind),
         required=required,
         options=tuple(choices) if choices is not None else None,
         upload=any(options.get(mark) for mark in UPLOADS),
@@ -225,6 +233,7 @@ def _plain(name: str, kind: Any, options: Mapping[str, Any], required: bool) -> 
         step=options.get("step"),
         default=options.get("default"),
         linked=bool(options.get("forceInput")),
+        control=bool(options.get("control_after_generate")) or (kind == "INT" and name in SEEDS),
     )
 
 

@@ -95,13 +95,13 @@ def load(name: str | Path, beside: Path | None = None) -> Template:
     """
     path = _find(str(name), beside or Path())
     beside_it = path.with_name(path.name.removesuffix(".json") + SLOTS)
-    graph = _api_graph(read_json(path), path)
+    graph = api_graph(read_json(path), path)
     if not beside_it.is_file():
         raise SettingsError(
             f"{path}: {beside_it.name}: missing beside it", hint=f"mvpipe graph import {path} proposes one"
         )
     slots = modelled(Slots, read_yaml(beside_it), beside_it)
-    _check_wires(slots, graph, beside_it)
+    check_wires(slots, graph, beside_it)
     return Template(name=path.stem, path=path, graph=graph, slots=slots)
 
 
@@ -115,7 +115,13 @@ def _find(name: str, beside: Path) -> Path:
     return beside / Path(name).expanduser()
 
 
-def _api_graph(found: Any, path: Path) -> Graph:
+def api_graph(found: Any, path: Path) -> Graph:
+    """A graph from what a file holds: in API format, bare or in the envelope it is posted in.
+
+    Raises
+    ------
+    SettingsError : it is something else
+    """
     if isinstance(found, dict) and isinstance(found.get("nodes"), list):
         raise SettingsError(
             f"{path}: a workflow in the editor's format",
@@ -132,7 +138,13 @@ def _api_graph(found: Any, path: Path) -> Graph:
     return graphs.copied(found)
 
 
-def _check_wires(slots: Slots, graph: Graph, path: Path) -> None:
+def check_wires(slots: Slots, graph: Graph, path: Path) -> None:
+    """Whether all that a slots file names is in the graph.
+
+    Raises
+    ------
+    SettingsError : it is not
+    """
     for where, node_id, field in slots.wires():
         if node_id not in graph:
             raise SettingsError(f"{path}: {where}: {node_id}: no such node in the graph")

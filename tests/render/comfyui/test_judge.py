@@ -177,7 +177,7 @@ REFUSED: dict[str, tuple[Plant, dict[str, Fill], str, str, str]] = {
         "shift", "sets the shift itself", "one of them",
     ),
     "one clock": (
-        node("shift", "ModelSamplingSD3", model=["lora", 0], shift=12.0), {}, "shift", "one clock", "SigmaShift",
+        node("shift", "ModelSamplingSD3", model=["lora", 0]), {}, "shift", "one clock", "SigmaShift",
     ),
     "scheduler before the shift": (
         put("sigmas", "model", ["lora", 0]), {}, "sample", "another shift", "node shift",
