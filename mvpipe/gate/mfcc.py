@@ -6,6 +6,8 @@ the figures are the defaults of J. Lyons, python_speech_features, which the offi
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -70,3 +72,21 @@ def _cosines() -> Floats:
     rows, columns = np.arange(CEPSTRA)[:, None], np.arange(BANDS)
     scale = np.where(rows == 0, np.sqrt(1 / BANDS), np.sqrt(2 / BANDS))
     return np.asarray(scale * np.cos(np.pi * rows * (2 * columns + 1) / (2 * BANDS)))
+
+
+def resample(voice: NDArray[np.float32], sample_rate: int) -> NDArray[np.int16]:
+    """A voice as SyncNet is given it: 16 kHz, int16, its spectrum kept up to the lower of the two limits.
+
+    Parameters
+    ----------
+    voice : float32, shape (n,), in [-1, 1]; louder samples are held at full scale, as int16 files hold them
+    """
+    common = math.gcd(sample_rate, SAMPLE_RATE)
+    step, out_step = sample_rate // common, SAMPLE_RATE // common
+    rest = sample_rate // 10  # silence, so that the ends do not run into each other
+    size = -(-(len(voice) + rest) // step) * step
+    spectrum = np.fft.rfft(voice.astype(np.float64), size)
+    out_size = size // step * out_step
+    out = np.fft.irfft(spectrum[: out_size // 2 + 1], out_size) * out_size / size
+    wanted = len(voice) * SAMPLE_RATE // sample_rate
+    return np.clip(np.round(out[:wanted] * 32767), -32768, 32767).astype(np.int16)

@@ -55,13 +55,15 @@ class Match:
     windows : of five pictures that were compared
     valid : over pairs in which both exist; decides
     official : as the official script computes it, sound padded with zeros; recorded
-    control : `valid` with the picture held back ten pictures more
+    delay : by so many pictures was the control held back; negative: sent ahead
+    control : `valid` of a picture so moved
     each : confidence of each window at the offset, smoothed as officially; shape (windows,)
     """
 
     windows: int
     valid: Lag
     official: Lag
+    delay: int
     control: Lag
     each: tuple[float, ...]
 
@@ -76,7 +78,8 @@ def match(lips: Features, sounds: Features, *, delay: int = 10) -> Match:
     Parameters
     ----------
     lips, sounds : float32, shape (windows, 1024); row i of both starts with picture i
-    delay : pictures by which the control is late, less than the windows
+    delay : pictures by which the control is moved, less than the windows; later, unless the picture is late
+        already and would leave the search
 
     Raises
     ------
@@ -85,13 +88,16 @@ def match(lips: Features, sounds: Features, *, delay: int = 10) -> Match:
     if lips.shape != sounds.shape or len(lips) <= delay + REACH:
         raise ValueError(f"features in pairs, more than {delay + REACH}: {lips.shape} and {sounds.shape}")
     padded, there = _distances(lips, sounds, 0)
-    late, late_there = _distances(lips[: len(lips) - delay], sounds, delay)
     valid = _lag(_mean(padded, there))
+    delay = -delay if valid.offset > 0 else delay
+    kept = lips[: len(lips) - delay] if delay > 0 else lips[-delay:]
+    moved, moved_there = _distances(kept, sounds, max(0, delay))
     return Match(
         windows=len(lips),
         valid=valid,
         official=_lag(padded.mean(0)),
-        control=_lag(_mean(late, late_there)),
+        delay=delay,
+        control=_lag(_mean(moved, moved_there)),
         each=_each(padded, valid),
     )
 

@@ -33,10 +33,12 @@ def test_both_curves_are_means_of_distances(rng: np.random.Generator) -> None:
     assert found.valid.distance == pytest.approx(min(found.valid.curve), abs=1e-3)
 
 
-@pytest.mark.parametrize("late", [0, 3, -8])
-def test_the_control_is_ten_pictures_later(rng: np.random.Generator, late: int) -> None:
+@pytest.mark.parametrize(("late", "delay"), [(0, 10), (-8, 10), (3, -10), (13, -10)])
+def test_the_control_moves_by_ten_pictures(rng: np.random.Generator, late: int, delay: int) -> None:
     found = match(*alike(rng, late=late))
-    assert found.control.offset - found.valid.offset == 10
+    assert found.delay == delay
+    assert found.control.offset - found.valid.offset == delay
+    assert found.control.confidence > 1
 
 
 def test_zero_padding_pins_the_official_curve(rng: np.random.Generator) -> None:
