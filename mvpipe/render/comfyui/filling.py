@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil, floor, isfinite
 from typing import Any
 
@@ -56,6 +56,41 @@ def put(template: Template, graph: Mapping[str, Any], values: Mapping[str, Fill]
         if slot.kind == "pictures" or value is None:
             raise ValueError(f"graph {template.name}: {name}: filled as a whole, with fill()")
         _put(template, changed, name, slot, value)
+    return changed
+
+
+def finished(template: Template, graph: Mapping[str, Any], prefix: str, names: Mapping[str, str]) -> Graph:
+    """A filled graph as it is posted: its files begin with `prefix`, its uploads have the server's names.
+
+    Parameters
+    ----------
+    names : name in the graph -> name under which the server stored it
+    """
+    return graphs.renamed_files(put(template, graph, {"filename_prefix": prefix}), names)
+
+
+def with_loaders(template: Template, graph: Mapping[str, Any], has: Callable[[str], bool]) -> Graph:
+    """A filled graph with the loader classes that the server has; they decide nothing about a take.
+
+    Raises
+    ------
+    GraphRejected : it has none of those that would do
+    """
+    changed = graphs.copied(graph)
+    for name, slot in template.slots.slots.items():
+        node_id, field = slot.at[0][:2]
+        if not slot.loaders or node_id not in changed or has(changed[node_id]["class_type"]):
+            continue
+        found = next((loader for loader in slot.loaders if has(loader.class_type)), None)
+        if found is None:
+            wanted = " or ".join(loader.class_type for loader in slot.loaders)
+            packs = [f"{pack.name} ({pack.source})" for pack in template.slots.needs.packs]
+            raise GraphRejected(
+                f"graph {template.name}: {name}: the server has no {wanted}",
+                hint=f"install {' or '.join(packs)}",
+            )
+        file = changed[node_id]["inputs"][field]
+        changed[node_id] = {"class_type": found.class_type, "inputs": {found.input: file, **found.others}}
     return changed
 
 

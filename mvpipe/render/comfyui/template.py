@@ -5,13 +5,13 @@ A template is `NAME.json` and `NAME.slots.yaml`; mvpipe's own lie in `templates/
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from mvpipe.errors import GraphRejected, SettingsError
+from mvpipe.errors import SettingsError
 from mvpipe.render.comfyui import graph as graphs
 from mvpipe.render.comfyui.graph import Graph
 from mvpipe.render.comfyui.slots import Fill, Lock, Slots
@@ -56,6 +56,11 @@ class Template:
     def loader(self, name: str) -> str:
         """Id of the node that a slot is filled into first, or empty if there is no such slot."""
         return self.slots.slots[name].at[0][0] if self.takes(name) else ""
+
+    def asks(self) -> frozenset[str]:
+        """The classes a server is asked for: those of the graph, their stand-ins, and those that break it."""
+        loaders = {loader.class_type for slot in self.slots.slots.values() for loader in slot.loaders}
+        return graphs.classes_of(self.graph) | loaders | {c.class_type for c in self.slots.needs.absent}
 
     def most_pictures(self) -> int:
         """How many pictures a shot may bring."""
@@ -154,42 +159,6 @@ def check_wires(slots: Slots, graph: Graph, path: Path) -> None:
             raise SettingsError(f"{path}: {where}: node {node_id} has no input {field}", hint=hint)
 
 
-def adapted(template: Template, has: Callable[[str], bool] | Collection[str]) -> Template:
-    """The template with the loader classes that the server has.
-
-    Parameters
-    ----------
-    has : whether the server knows a class, or the classes it knows
-
-    Raises
-    ------
-    GraphRejected : it has none of those that would do
-    """
-    known = has if callable(has) else has.__contains__
-    graph = graphs.copied(template.graph)
-    for name, slot in template.slots.slots.items():
-        if not slot.loaders or known(graph[slot.at[0][0]]["class_type"]):
-            continue
-        found = next((loader for loader in slot.loaders if known(loader.class_type)), None)
-        if found is None:
-            wanted = " or ".join(loader.class_type for loader in slot.loaders)
-            raise GraphRejected(
-                f"graph {template.name}: {name}: the server has no {wanted}", hint=_packs(template.slots)
-            )
-        node_id, field = slot.at[0][:2]
-        file = graph[node_id]["inputs"][field]
-        graph[node_id] = {"class_type": found.class_type, "inputs": {found.input: file, **found.others}}
-        moved = (node_id, found.input)
-        slots = {**template.slots.slots, name: slot.model_copy(update={"at": (moved, *slot.at[1:])})}
-        template = replace(template, slots=template.slots.model_copy(update={"slots": slots}))
-    return replace(template, graph=graph)
-
-
 def clashes(template: Template, has: Callable[[str], bool]) -> list[str]:
     """What the server has that breaks this template, in words."""
     return [f"{c.class_type} is installed: {c.why}" for c in template.slots.needs.absent if has(c.class_type)]
-
-
-def _packs(slots: Slots) -> str:
-    packs = [f"{pack.name} ({pack.source})" for pack in slots.needs.packs]
-    return f"install {' or '.join(packs)}" if packs else ""

@@ -18,7 +18,7 @@ from mvpipe.render.comfyui.importing import Proposal, propose
 from mvpipe.render.comfyui.judge import judge, setting_of
 from mvpipe.render.comfyui.template import SLOTS, Template, load, names
 from tests.render.comfyui.editor import Workflow, as_written, between, node, saved, socket
-from tests.render.comfyui.servers import VALUES, classes, filled, template
+from tests.render.comfyui.servers import VALUES, classes, filled
 
 HERE = Path("mine.json")
 
@@ -59,7 +59,7 @@ class TestOurOwn:
 
     @pytest.mark.parametrize("name", names())
     def test_from_the_editor_it_is_the_same_graph(self, name: str) -> None:
-        graph = template(name).graph
+        graph = load(name).graph
         found = proposed(saved(graph, classes()))
         assert as_written(found.graph, graph) == graph
         assert check(found.graph, classes()) == []

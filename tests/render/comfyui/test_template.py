@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from mvpipe.errors import GraphRejected, SettingsError
+from mvpipe.render.comfyui import graph as graphs
 from mvpipe.render.comfyui import template as templates
-from mvpipe.render.comfyui.filling import fill, put
+from mvpipe.render.comfyui.check import check
+from mvpipe.render.comfyui.filling import fill, finished, put, with_loaders
 from mvpipe.render.comfyui.graph import bypass, renamed_files
-from mvpipe.render.comfyui.schema import read_schemas
-from mvpipe.render.comfyui.template import SLOTS, adapted, clashes, load, names
+from mvpipe.render.comfyui.template import SLOTS, clashes, load, names
 from tests.render.comfyui.golden import HERE, golden_graph, written
-from tests.render.comfyui.servers import VALUES, VERSIONS, classes, filled, object_info, template
+from tests.render.comfyui.servers import VALUES, classes, filled
 
 SMALL = {
     "load": {"class_type": "LoadAudio", "inputs": {"audio": "a.wav"}, "_meta": {"title": "The voice"}},
@@ -100,10 +101,10 @@ class TestFilling:
         assert not any(
             node["class_type"] in {"LoadAudio", "SolidMask", "VAEEncodeAudio"} for node in graph.values()
         )
-        assert template(name).lock({**VALUES, "vocals": None}) == "none"
+        assert load(name).lock({**VALUES, "vocals": None}) == "none"
 
     def test_the_lock_is_what_the_slots_file_says(self) -> None:
-        locks = {name: template(name).lock(VALUES) for name in names()}
+        locks = {name: load(name).lock(VALUES) for name in names()}
         assert {name for name, lock in locks.items() if lock != "exact"} == {
             "reference-only",
             "multishot-pinned",
@@ -126,6 +127,13 @@ class TestFilling:
         later = put(found, graph, {"filename_prefix": "mvpipe/job"})
         assert later["save"]["inputs"]["filename_prefix"] == "mvpipe/job"
         assert graph["save"]["inputs"]["filename_prefix"] == "mvpipe/take"
+
+    def test_finished_it_is_what_is_posted(self) -> None:
+        found, graph = load("native-ref2va"), filled("native-ref2va")
+        posted = finished(found, graph, "mvpipe/job", {"mvpipe/voice.wav": "mvpipe/voice (1).wav"})
+        assert posted["save"]["inputs"]["filename_prefix"] == "mvpipe/job"
+        assert posted["vocal"]["inputs"]["audio"] == "mvpipe/voice (1).wav"
+        assert posted["picture"] == graph["picture"]
 
     def test_a_file_is_renamed_where_its_name_stands_alone(self) -> None:
         graph = filled("native-ref2va", prompt="mvpipe/ada.png is no file here")
@@ -267,18 +275,28 @@ class TestLoaders:
         [("UnetLoaderGGUF", "unet_name"), ("LoaderGGUF", "gguf_name"), ("GGUFLoaderKJ", "model_name")],
     )
     def test_the_server_s_own_gguf_loader_is_taken(self, present: str, field: str) -> None:
-        loaders = {"UnetLoaderGGUF", "LoaderGGUF", "GGUFLoaderKJ"} - {present}
-        info = {name: record for name, record in object_info().items() if name not in loaders}
-        schemas = read_schemas(info)
-        found = adapted(load("native-ref2va-gguf"), schemas)
+        found = load("native-ref2va-gguf")
         graph = fill(found, {**VALUES, "weights": "mine-Q4_K_M.gguf"})
-        assert graph["unet"]["class_type"] == present
-        assert graph["unet"]["inputs"][field] == "mine-Q4_K_M.gguf"
+        fitted = with_loaders(
+            found, graph, (graphs.classes_of(graph) - {"UnetLoaderGGUF"} | {present}).__contains__
+        )
+        assert fitted["unet"]["class_type"] == present
+        assert fitted["unet"]["inputs"][field] == "mine-Q4_K_M.gguf"
+        faults = [
+            fault for fault in check(fitted, classes()) if fault.field != field
+        ]  # that file is not there
+        assert faults == []
 
     def test_none_of_them(self) -> None:
+        found = load("native-ref2va-gguf")
         with pytest.raises(GraphRejected, match="no UnetLoaderGGUF or LoaderGGUF or GGUFLoaderKJ") as caught:
-            adapted(load("native-ref2va-gguf"), [])
+            with_loaders(found, fill(found, VALUES), lambda _: False)
         assert "city96/ComfyUI-GGUF" in caught.value.hint
+
+    def test_what_the_server_is_asked_for(self) -> None:
+        asked = load("native-ref2va-gguf").asks()
+        assert {"UnetLoaderGGUF", "LoaderGGUF", "GGUFLoaderKJ", "SaveVideo"} <= asked
+        assert "H3MultishotMemorySampler" in load("longmedia-lip-sync").asks()
 
     def test_a_pack_that_breaks_it_is_said(self) -> None:
         (clash,) = clashes(load("longmedia-lip-sync"), classes().__contains__)
@@ -289,7 +307,7 @@ class TestLoaders:
 def test_each_template_names_what_it_needs() -> None:
     """A class that is not ComfyUI's own comes from a pack that the slots file names."""
     for name in names():
-        found = template(name, VERSIONS[0])
+        found = load(name)
         modules = {classes()[node["class_type"]].module for node in found.graph.values()}
         foreign = {module.rpartition(".")[2] for module in modules if module.startswith("custom_nodes")}
         assert foreign <= {pack.name for pack in found.slots.needs.packs}, name
