@@ -296,7 +296,8 @@ def refusal(answer: Answer | Stream) -> BackendError:
     if status in (404, 405, 501):
         return NotComfyUI(f"{where}: {status}: no such route", hint=CHECK_IT)
     if status in AWAY:
-        return Unreachable(f"{where}: {status}: a proxy answers, its server does not", hint=START_IT)
+        what = "a proxy answers, its server does not" if status >= 500 else "not now"
+        return Unreachable(f"{where}: {status}: {what}", hint=START_IT)
     if status == 413:
         return RenderFailed(f"{where}: 413: too large{said}", hint="start ComfyUI with --max-upload-size MIB")
     return RenderFailed(f"{where}: {status}{said}", hint="look at ComfyUI's own log")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import json
+import re
 import struct
+import time
 import wave
 import zlib
 from collections.abc import Callable, Mapping
@@ -12,12 +15,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import av
 import numpy as np
 from numpy.typing import NDArray
 
 from mvpipe.errors import MediaError
 from mvpipe.render.comfyui.address import address
 from mvpipe.render.comfyui.client import Client
+from mvpipe.render.comfyui.jobs import Job, job_id
 from mvpipe.render.comfyui.order import Order
 from mvpipe.render.comfyui.patience import Patience
 from mvpipe.testing.standin import Standin
@@ -125,15 +130,15 @@ def is_whole(path: Path) -> bool:
     return True
 
 
-def order(folder: Path, seed: int, **changes: Any) -> Order:
-    """An order; another seed is another key."""
+def order(folder: Path, name: str, seed: int, **changes: Any) -> Order:
+    """An order; another name is another key."""
     folder.mkdir(exist_ok=True)
     vocal, face = write_wav(folder / "vocal.wav", sung(7)), write_png(folder / "face.png", 90)
     names = {f"mvpipe/{hashlib.sha256(p.read_bytes()).hexdigest()}{p.suffix}": p for p in (vocal, face)}
     sound, still = names
     made = Order(
-        key=hashlib.sha256(f"order {seed}".encode()).hexdigest(),
-        title=f"shot {seed}",
+        key=hashlib.sha256(name.encode()).hexdigest(),
+        title=name,
         graph=graph(seed, sound, still),
         outputs=("save",),
         steps=STEPS,
@@ -149,25 +154,90 @@ class Rig:
 
     def __init__(self, server: Standin, folder: Path, patience: Patience = QUICK) -> None:
         self.server, self.folder = server, folder
+        self.patience = patience
         self.told: list[tuple[int, int]] = []
-        self.client = Client(address(server.url), folder / "records", patience)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.connect(server.url)
 
-    def order(self, seed: int, **changes: Any) -> Order:
-        """An order of its own."""
-        return order(self.folder / "assets", seed, **changes)
+    def connect(self, url: str, **more: Any) -> None:
+        """Be a client of this address."""
+        self.client = Client(address(url, **more), self.folder / "records", self.patience)
 
-    def make(self, seed: int, tell: Callable[[int, int], None] | None = None) -> Path:
-        """The film of a seed."""
-        into = self.folder / f"{seed}.mp4"
-        self.made = self.client.make(self.order(seed), into, tell or self._tell)
+    def heard_over_socket(self) -> bool:
+        """Whether a WebSocket was open."""
+        return bool(self.server.log("socket"))
+
+    def order(self, name: str, seed: int = 1, **changes: Any) -> Order:
+        """An order of its own, by name; another seed is another film."""
+        return order(self.folder / "assets", name, seed, **changes)
+
+    def make(
+        self,
+        name: str,
+        seed: int = 1,
+        *,
+        tell: Callable[[int, int], None] | None = None,
+        patience: Patience | None = None,
+    ) -> Path:
+        """The film of an order."""
+        into = self.folder / f"{re.sub('[^a-z0-9]+', '-', name)}.mp4"
+        if patience:
+            self.client = Client(self.client.transport.address, self.folder / "records", patience)
+        self.made = self.client.make(self.order(name, seed), into, tell or self.tell)
         return into
 
-    def _tell(self, done: int, of: int) -> None:
+    def fault(self, name: str, **figures: Any) -> None:
+        """Have a fault; `path` may be the one where a job is looked for."""
+        if figures.get("path", "").startswith("where"):
+            old = self.client.server.facts().version == "0.3.64"
+            figures["path"] = "/history" if old else "/api/jobs/"
+        self.server.fault(name, **figures)
+
+    def looks(self) -> list[str]:
+        """Requests that ask how a job stands."""
+        asked = (*self.server.requests("/queue", "GET"), *self.server.requests("/history", "GET"))
+        return [line["path"] for line in (*asked, *self.server.requests("/jobs/", "GET"))]
+
+    def tell(self, done: int, of: int) -> None:
         self.told.append((done, of))
 
-    def sampled(self, seed: int) -> int:
-        """How often a seed was sampled to its end."""
-        return sum(one["seed"] == seed for run in self.server.runs() for one in run["sampled"])
+    def job(self, name: str) -> Job:
+        """The record of an order."""
+        return self.client.records.read(self.order(name).key, self.client.server.name)
+
+    def sampled(self, name: str) -> int:
+        """How often an order was sampled to its end."""
+        ids = {job_id(self.order(name).key, attempt) for attempt in range(1, 20)}
+        return sum(len(run["sampled"]) for run in self.server.runs() if run["prompt_id"] in ids)
+
+    def forget_cache(self) -> None:
+        """Have the server sample anew what it has sampled before."""
+        self.client.server.free()
+        time.sleep(0.2)
+
+
+def misdeeds(server: Standin) -> list[str]:
+    """What no client may ever do: stop or delete what is not its own."""
+    found = []
+    for line in server.requests("", "POST"):
+        wish = json.loads(line["body"]) if line["body"].startswith("{") else {}
+        path = line["path"].removeprefix("/api")
+        if path == "/interrupt" and not wish.get("prompt_id"):
+            found.append("interrupt of whatever runs")
+        if path in ("/queue", "/history") and (wish.get("clear") or path == "/history"):
+            found.append(f"{path} {line['body']}")
+        if "origin" in line["headers"]:
+            found.append("an Origin")
+        if path == "/prompt" and ("number" in wish or "front" in wish):
+            found.append("out of turn")
+    return found
+
+
+def essence(path: Path) -> str:
+    """Digest of a film's coded picture, whatever stands in its metadata."""
+    with av.open(str(path)) as container:
+        packets = [bytes(packet) for packet in container.demux(container.streams.video[0])]
+    return hashlib.sha256(b"".join(packets)).hexdigest()
 
 
 def frames_of(path: Path) -> int:
