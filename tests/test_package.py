@@ -76,6 +76,23 @@ print("imported:", *sorted({{name.partition(".")[0] for name in sys.modules}}))
     def test_python_m_is_the_same_program(self) -> None:
         assert run("-m", "mvpipe", "--version").strip() == f"mvpipe {mvpipe.__version__}"
 
+    @pytest.mark.parametrize(
+        ("typed", "offered"),
+        [
+            ("mvpipe re", ["render", "rerender"]),
+            ("mvpipe why --no-such", []),
+            ("mvpipe render --sep", ["--separator"]),
+        ],
+    )
+    def test_the_shell_completes(
+        self, typed: str, offered: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("_MVPIPE_COMPLETE", "complete_bash")
+        monkeypatch.setenv("COMP_WORDS", typed)
+        monkeypatch.setenv("COMP_CWORD", str(len(typed.split()) - 1))
+        code = "import sys; sys.argv = ['mvpipe']; from mvpipe.cli import main; main()"
+        assert run("-c", code).split() == offered
+
 
 class TestReadme:
     def test_every_command_is_in_its_table(self, readme: str) -> None:
