@@ -14,9 +14,9 @@ from typing import Any
 
 from mvpipe.errors import SettingsError
 from mvpipe.render.comfyui.found import Found
-from mvpipe.render.comfyui.graph import Graph, classes_of, copied, upstream
+from mvpipe.render.comfyui.graph import Graph, classes_of, copied, pruned, upstream
 from mvpipe.render.comfyui.proposing import slots_of
-from mvpipe.render.comfyui.proposing_media import heard
+from mvpipe.render.comfyui.proposing_media import heard, left_as_they_are, whole_songs
 from mvpipe.render.comfyui.schema import Schemas
 from mvpipe.render.comfyui.slots import Slots
 from mvpipe.render.comfyui.template import api_graph, check_wires
@@ -36,7 +36,7 @@ class Proposal:
 
     Parameters
     ----------
-    graph : in API format
+    graph : in API format; only what the film needs
     text : the slots file
     slots : the same, read
     notes : what was not found, and what was changed
@@ -63,13 +63,21 @@ def propose(workflow: Any, path: Path, schemas: Schemas | None = None) -> Propos
     """
     graph = _graph(workflow, path, schemas)
     save = _save(graph, path)
-    found = Found(graph=graph, outputs=(save,))
-    notes = [*heard(found)]  # before the slots are looked for: it may change what is saved
+    found = Found(graph=pruned(graph, [save]), outputs=(save,))
+    notes = [
+        *heard(found),
+        *whole_songs(found),
+    ]  # before the slots are looked for: it may change what is saved
     slots, more = slots_of(found)
     head = _head(path.stem, found, schemas)
     read = modelled(Slots, {**head, "slots": slots}, path)
     check_wires(read, found.graph, path)
-    return Proposal(graph=found.graph, text=_text(head, slots), slots=read, notes=(*notes, *more))
+    return Proposal(
+        graph=found.graph,
+        text=_text(head, slots),
+        slots=read,
+        notes=(*notes, *more, *left_as_they_are(found, slots)),
+    )
 
 
 def _graph(workflow: Any, path: Path, schemas: Schemas | None) -> Graph:

@@ -41,12 +41,15 @@ def _plain(found: Found, facts: Facts) -> Iterator[tuple[str, SlotText]]:
     noise = found.source(node, "noise") or node
     text = found.source(cond, "prompt", "script") or cond
     places: dict[str, tuple[str, list[str] | None]] = {
-        "prompt": ("text", found.place(cond, "prompt", "script") or found.place(text, "text", "value")),
+        "prompt": (
+            "text",
+            found.place(cond, "prompt", "script", "sequence_prompt") or found.place(text, "text", "value"),
+        ),
         "width": ("whole", found.place(cond, "width")),
         "height": ("whole", found.place(cond, "height")),
         "length": ("whole", found.place(cond, "length", "frames_per_shot")),
         "picture_detail": ("choice", found.place(cond, "ref_image_size", "resolution_mode")),
-        "seed": ("whole", found.place(noise, "noise_seed", "seed")),
+        "seed": ("whole", found.place(noise, "noise_seed", "seed", "base_seed")),
         "steps": ("whole", found.place(sigmas, "steps")),
         "sampler": ("choice", found.place(sampler, "sampler_name")),
         "scheduler": ("choice", found.place(sigmas, "scheduler")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from mvpipe.render.comfyui.examine import Facts
 from mvpipe.render.comfyui.found import Answer, Found, SlotText
@@ -96,13 +97,11 @@ def _unlocked(found: Found, facts: Facts, loader: str) -> SlotText | None:
         node_id, field, _ = uses[0]
         return {"unlink": [[node_id, field]], "put": [[node_id, name, value] for name, value in settings]}
     bypass = [
-        [node_id, through]
-        for class_type, through in (
-            ("LTXVConcatAVLatent", "video_latent"),
-            ("VRGDG_MiniMaxH3AudioDrive", "av_latent"),
-        )
+        [node_id, PASSED[found.class_of(node_id)]]
         for node_id in upstream(found.graph, [facts.node])
-        if found.class_of(node_id) == class_type
+        if found.class_of(node_id) in PASSED
+        and loader in upstream(found.graph, [node_id])
+        and "image" not in found.inputs(node_id)  # of a guide, which then brings more than the vocal
     ]
     gone = {node_id for node_id, _ in bypass}
     optional = [[one, field] for one, field, _ in uses if OPTIONAL.match(field)]
@@ -111,6 +110,14 @@ def _unlocked(found: Found, facts: Facts, loader: str) -> SlotText | None:
         return None
     return {**({"bypass": bypass} if bypass else {}), **({"unlink": optional} if optional else {})}
 
+
+PASSED = {
+    "LTXVConcatAVLatent": "video_latent",
+    "VRGDG_MiniMaxH3AudioDrive": "av_latent",
+    "MiniMaxH3SongMaskedAVContext": "latent",
+    "MiniMaxH3AddGuide": "positive",
+}
+"""Nodes that bring the vocal in, and what is handed on without them."""
 
 OPTIONAL = re.compile(r"ref_audios\.ref_audio_\d+$|guide_audio$")
 """Inputs that a vocal may be unlinked from without another setting."""
@@ -125,12 +132,13 @@ MODES = {
 """(class, input) of nodes that take the vocal alone, and how they are set when there is none."""
 
 
-def _ends_in(found: Found, node_id: str, gone: set[str]) -> bool:
+def _ends_in(found: Found, node_id: str, gone: set[str], passed: frozenset[str] = frozenset()) -> bool:
     """Whether all that uses a node's outputs is taken out, sooner or later."""
     if node_id in gone:
         return True
     users = {one for one, _, _ in consumers(found.graph, node_id)}
-    return bool(users) and node_id not in users and all(_ends_in(found, one, gone) for one in users)
+    passed |= {node_id}
+    return bool(users - passed) and all(_ends_in(found, one, gone, passed) for one in users)
 
 
 def heard(found: Found) -> list[str]:
@@ -141,24 +149,61 @@ def heard(found: Found) -> list[str]:
     facts, video = found.facts, found.source(found.outputs[0], "video") or found.outputs[0]
     if facts is None or "images" not in found.inputs(video):
         return []
+    pictures_from, sound_from = found.source(video, "images"), found.source(video, "audio")
+    gives = SOUNDED.get(found.class_of(pictures_from))
     audio_vae = found.source(facts.conditioning, "audio_vae")
-    sound = found.source(video, "audio")
-    decoded = {"VAEDecodeAudio", "MiniMaxH3AVDecodeT8", "MiniMaxH3LatentLabLongMediaDecode"}
-    if facts.node in upstream(found.graph, [sound]) and found.class_of(sound) in decoded | {
-        found.class_of(facts.node)
-    }:
+    if _is_sampled(found, facts.node, sound_from):
         return []
-    if not audio_vae or not found.class_of(facts.node).startswith("Sampler"):
+    if gives is not None:
+        link: list[Any] = [pictures_from, gives]
+    elif audio_vae and found.class_of(facts.node).startswith("SamplerCustom"):
+        link = [_free(found.graph, "sampled_sound"), 0]
+        samples = {"samples": [facts.node, 0], "vae": [audio_vae, 0]}
+        found.graph[link[0]] = {"class_type": "VAEDecodeAudio", "inputs": samples}
+    else:
         return ["sound: the film is not saved with the sampled sound: whether the lock holds cannot be heard"]
-    new = _free(found.graph, "sampled_sound")
-    found.graph[new] = {
-        "class_type": "VAEDecodeAudio",
-        "inputs": {"samples": [facts.node, 0], "vae": [audio_vae, 0]},
-    }
-    found.graph[video]["inputs"]["audio"] = [new, 0]
+    found.graph[video]["inputs"]["audio"] = link
     return [
-        f"sound: changed: node {new} decodes the sampled sound into the film, so that the lock can be heard"
+        f"sound: changed: the film is saved with the sampled sound (node {link[0]}): the lock can be heard"
     ]
+
+
+SOUNDED = {"MiniMaxH3LatentLabLongMediaDecode": 1, "H3MultishotMemorySampler": 1}
+"""Nodes that give the sampled sound beside their pictures, and at which output."""
+
+
+def _is_sampled(found: Found, sampler: str, sound: str) -> bool:
+    decodes = found.class_of(sound) in {"VAEDecodeAudio", "MiniMaxH3AVDecodeT8", *SOUNDED}
+    return decodes and sampler in upstream(found.graph, [sound])
+
+
+def whole_songs(found: Found) -> list[str]:
+    """Let nodes that cut a window out of a whole song cut it at 0: mvpipe sends the window; say so."""
+    notes = []
+    for node_id, node in found.graph.items():
+        if node["class_type"] == "MiniMaxH3SongMaskedAVContext" and node["inputs"].get("clip_start_seconds"):
+            node["inputs"]["clip_start_seconds"] = 0.0
+            notes.append(
+                f"vocals: changed: node {node_id} cuts at 0 s, for it is sent the window and not the song"
+            )
+    return notes
+
+
+def left_as_they_are(found: Found, slots: dict[str, SlotText]) -> list[str]:
+    """Files that no slot fills: the server must have them, and every shot uses the same."""
+    filled = {place[0] for slot in slots.values() for place in slot["at"]}
+    groups = [cond for slot in slots.values() for cond, _ in slot.get("into", ())]
+    grown = {
+        found.source(cond, name) for cond in groups for name in found.inputs(cond) if _NUMBERED.match(name)
+    }
+    return [
+        f"node {node_id} ({found.class_of(node_id)}): keeps its file, which the server must have"
+        for node_id in upstream(found.graph, found.outputs)
+        if found.class_of(node_id) in LOADERS and node_id not in filled | grown
+    ]
+
+
+LOADERS = frozenset({LOADS_PICTURE, LOADS_SOUND, "LoadVideo"})
 
 
 def _free(graph: Graph, wanted: str) -> str:

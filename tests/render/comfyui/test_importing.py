@@ -146,6 +146,57 @@ class TestOthers:
         assert found.slots.slots["vocals"].at == (("vocal", "audio"),)
         assert any("node trim (TrimAudioDuration) changes the sound" in note for note in found.notes)
 
+    def test_a_node_that_cuts_a_whole_song_is_sent_the_window(self) -> None:
+        def change(graph: Graph) -> None:
+            graph["whole"] = {"class_type": "LoadAudio", "inputs": {"audio": "song.wav"}}
+            graph["ctx"] = {
+                "class_type": "MiniMaxH3SongMaskedAVContext",
+                "inputs": {
+                    "latent": ["cond", 1], "master_audio": ["whole", 0], "audio_vae": ["audio_vae", 0],
+                    "clip_start_seconds": 10.0, "context_length": 39, "source_fps": 24.0, "crop": "disabled",
+                },
+            }  # fmt: skip
+            graph["sample"]["inputs"]["latent_image"] = ["ctx", 0]
+
+        found = changed(change)
+        assert found.graph["ctx"]["inputs"]["clip_start_seconds"] == 0.0
+        assert found.slots.slots["vocals"].at == (("whole", "audio"),)
+        assert (
+            "vocals: changed: node ctx cuts at 0 s, for it is sent the window and not the song" in found.notes
+        )
+        assert "node vocal (LoadAudio): keeps its file, which the server must have" in found.notes
+
+    @pytest.mark.parametrize("keyframe", [False, True])
+    def test_a_guide_is_taken_out_with_the_vocal_unless_it_brings_a_picture(self, keyframe: bool) -> None:
+        def change(graph: Graph) -> None:
+            picture = {"image": ["picture", 0], "vae": ["video_vae", 0]} if keyframe else {}
+            graph["guide"] = {
+                "class_type": "MiniMaxH3AddGuide",
+                "inputs": {
+                    "positive": ["cond", 0], "latent": ["cond", 1], "frame_idx": 0,
+                    "audio": ["vocal", 0], "audio_vae": ["audio_vae", 0], **picture,
+                },
+            }  # fmt: skip
+            graph["guider"]["inputs"]["conditioning"] = ["guide", 0]
+            graph["sample"]["inputs"]["latent_image"] = ["cond", 1]
+
+        without = changed(change).slots.slots["vocals"].without
+        if keyframe:
+            assert without is None
+        else:
+            assert without is not None
+            assert without.bypass == (("guide", "positive"),)
+
+    @pytest.mark.parametrize(
+        ("of", "link"), [("longmedia-lip-sync", ["frames", 1]), ("multishot-pinned", ["sample", 1])]
+    )
+    def test_packs_give_the_sampled_sound_themselves(self, of: str, link: list[Any]) -> None:
+        def change(graph: Graph) -> None:
+            graph["song"] = {"class_type": "LoadAudio", "inputs": {"audio": "song.wav"}}
+            graph["video"]["inputs"]["audio"] = ["song", 0]
+
+        assert changed(change, of).graph["video"]["inputs"]["audio"] == link
+
     def test_two_sounds_are_not_chosen_between(self) -> None:
         def change(graph: Graph) -> None:
             graph["other"] = {"class_type": "LoadAudio", "inputs": {"audio": "b.wav"}}
