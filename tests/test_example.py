@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import subprocess
@@ -138,6 +139,27 @@ def test_the_weak_separator_finds_its_phrases(song: Song, tmp_path: Path) -> Non
         assert abs(inside[-1][1] - stop) < 0.8, f"{stop}: {phrases}"
     quiet = [(0.5, 4.8), (25.9, 27.0), (40.5, 44.0)]
     assert not [(a, b) for a, b in phrases for start, stop in quiet if a < stop and b > start]
+
+
+@pytest.mark.slow
+def test_its_plan_is_its_storyboard(tmp_path: Path) -> None:
+    """Eight shots for eight cards, each in its section, and no cut inside a word."""
+    argv = ["plan", str(SONG), str(EXAMPLE / "storyboard.yaml"), "--separator", "spleeter", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "mvpipe", *argv, "--into", str(tmp_path / "p.mvpipe")],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    plan = json.loads(done.stdout)
+    assert (plan["frames"], plan["cuts_inside_words"]) == (1077, 0)
+    sung = [shot["kind"] == "performance" for shot in plan["shots"]]
+    assert sung == [False, True, True, False, True, True, True, False]
+    starts = [shot["cut"]["start"] / 24 for shot in plan["shots"]]
+    for (_, before), (after, _), cut in zip(SUNG, SUNG[1:], starts[2:7], strict=False):
+        assert before < cut < after
 
 
 def test_the_readme_shows_what_the_example_is(song: Song) -> None:
