@@ -14,6 +14,7 @@ from mvpipe.render.animatic import camera, furniture, motion, photo, puppet, voi
 from mvpipe.render.animatic.actor import Actor
 from mvpipe.render.animatic.board import Board, Person, drawn
 from mvpipe.render.animatic.camera import Camera, Mark
+from mvpipe.render.animatic.canvas import mix
 from mvpipe.render.animatic.clock import Clockface, clockface
 from mvpipe.render.animatic.ground import Ground, Weather, falling, ground_for, palette_for, weather
 from mvpipe.render.animatic.look import look_of
@@ -26,6 +27,10 @@ FIGURES_DEPTH = 1.35
 """How much more than the ground the figures move with the camera."""
 
 _NEAREST = 1.15  # no camera comes closer to a figure; its sheet is drawn for that
+
+
+# a face finder takes the clearest face: that must be the one that sings
+_BEHIND_BLUR, _BEHIND_LIGHT = 0.035, 0.64
 
 
 @dataclass(slots=True)
@@ -144,9 +149,10 @@ def _actor(
         look=look_of(person.name, person.description),
         ink=palette.ink,
         rim=palette.accent,
-        air=palette.air,
+        air=mix((0, 0, 0), palette.air, _BEHIND_LIGHT) if mark.behind else palette.air,
         scale=round(mark.unit * 1.06, 1),
         bottom=min(puppet.LOWEST, round(below / mark.unit + 1.0, 1)),
+        blur=_BEHIND_BLUR if mark.behind else 0.0,
     )
     own = int.from_bytes(sha256(f"{slate.seed} {person.name}".encode()).digest()[:7])
     held = motion.carriage(slate.frames, board.pictures_per_second, own, facing=mark.facing, effort=lips[0])
@@ -175,7 +181,7 @@ def _stickers(board: Board, palette: Palette, shot: Camera, pictures: Mapping[st
     words = furniture.Words(
         number=board.number,
         title=board.title,
-        look=board.look,
+        look=board.look if len(drawn(board)) < 2 else "",  # heads stand there
         section=board.section,
         prompt=board.prompt,
         lyric=board.lyric,

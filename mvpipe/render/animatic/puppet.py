@@ -44,6 +44,7 @@ class Dress:
     air : what the room's light multiplies colours with
     scale : pixels a unit
     bottom : where the sheet ends, in units below the eyes
+    blur : how far out of focus the figure is, in units
     """
 
     look: Look
@@ -52,6 +53,7 @@ class Dress:
     air: Colour
     scale: float
     bottom: float
+    blur: float = 0.0
 
     @property
     def size(self) -> tuple[int, int]:
@@ -119,7 +121,7 @@ def _draw(dress: Dress, pose: Pose, box: tuple[float, float, float, float]) -> t
         scale,
     )
     draw_figure(canvas, dress.look, pose, tones_of(dress.look, dress.ink), dress.rim)
-    rgb, alpha = canvas.finish()
+    rgb, alpha = (pixels.blur(image, dress.blur * scale) for image in canvas.finish())
     inner = (slice(y0 - top, y1 - top), slice(x0 - left, x1 - left))
     lit = pixels.tinted(np.ascontiguousarray(rgb[inner]), dress.air)
     return x0, y0, pixels.cutout(lit, np.ascontiguousarray(alpha[inner]))

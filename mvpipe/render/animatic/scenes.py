@@ -201,12 +201,12 @@ def _rainy_room(canvas: Canvas, p: Palette, dice: Dice, aspect: float) -> None:
     """The room, with drops that run down its window."""
     _room(canvas, p, dice, aspect)
     pane = canvas.mask(box(0.105 * aspect, 0.085, 0.495 * aspect, 0.655))
-    for _ in range(70):
-        x, y = dice.uniform(0.1, 0.5) * aspect, dice.uniform(0.08, 0.62)
-        r = dice.uniform(0.002, 0.006)
-        trail = curve([(x - r * 0.5, y), (x + r * 0.5, y), (x + r * 0.8, y + 0.10), (x - r * 0.8, y + 0.10)])
-        canvas.wash(trail, mix(p.glow, p.mid, 0.4), 0.35, soft=0.001, within=pane)
-        canvas.wash(disc(x, y + 0.10, r * 1.3, 1.3), p.glow, 0.8, soft=0.0005, within=pane)
+    for _ in range(110):
+        x, y, long = dice.uniform(0.1, 0.5) * aspect, dice.uniform(0.06, 0.64), dice.uniform(0.02, 0.12)
+        r = dice.uniform(0.0012, 0.0034)
+        trail = curve([(x - r * 0.4, y), (x + r * 0.4, y), (x + r * 0.7, y + long), (x - r * 0.7, y + long)])
+        canvas.wash(trail, p.glow, 0.22, soft=0.001, within=pane)
+        canvas.wash(disc(x, y + long, r * 1.2, 1.3), mix(p.glow, (255, 255, 255), 0.45), 0.55, within=pane)
 
 
 def _lamp(canvas: Canvas, p: Palette, x: float) -> None:
