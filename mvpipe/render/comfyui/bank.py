@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from mvpipe.errors import StoryboardError
 from mvpipe.render.backend import Asset, CastMember, Place, Setup
 
-MOST_PICTURES, MOST_VIDEOS, MOST_AUDIOS = 9, 3, 3
-"""What MiniMaxH3ReferenceToVideo takes (core33:comfy_extras/nodes_minimax_h3.py)."""
+MOST_PICTURES = 9
+"""What MiniMaxH3ReferenceToVideo takes, beside 3 videos and 3 audios, of which mvpipe sends one audio
+(core33:comfy_extras/nodes_minimax_h3.py)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,8 @@ from difflib import get_close_matches
 from typing import Any
 
 from mvpipe.errors import GraphRejected
-from mvpipe.render.comfyui.graph import Graph, base_name, copied, is_link, links_of
+from mvpipe.render.comfyui.graph import is_link, links_of
+from mvpipe.render.comfyui.model_files import is_model_file, same_file
 from mvpipe.render.comfyui.schema import WIDGETS, Input, NodeClass, Schemas, compatible
 
 
@@ -78,45 +79,6 @@ def refuse(name: str, faults: Sequence[Fault]) -> None:
         )
 
 
-def placed_files(graph: Mapping[str, Mapping[str, Any]], schemas: Schemas) -> Graph:
-    """A copy in which model files that the server has in a subfolder are named with it.
-
-    Only where exactly one of the server's files has that base name; what a file is called decides
-    nothing about a take, so this belongs behind the slate.
-    """
-    placed = copied(graph)
-    for node_id, field, file, options in _absent_files(graph, schemas):
-        same = [one for one in options if _same_file(one, file)]
-        if len(same) == 1:
-            placed[node_id]["inputs"][field] = same[0]
-    return placed
-
-
-def missing_files(graph: Mapping[str, Mapping[str, Any]], schemas: Schemas) -> list[tuple[str, str, str]]:
-    """(node, input, file) of every model file that the server does not list in whatever folder."""
-    return [(n, field, file) for n, field, file, _ in _absent_files(placed_files(graph, schemas), schemas)]
-
-
-MODEL_ENDINGS = frozenset({"safetensors", "gguf", "pt", "pth", "ckpt", "sft", "bin"})
-
-
-def _absent_files(
-    graph: Mapping[str, Mapping[str, Any]], schemas: Schemas
-) -> Iterator[tuple[str, str, str, list[str]]]:
-    """(node, input, file, what the server lists) of model files that are not in their list."""
-    for node_id, node in graph.items():
-        found = schemas.get(str(node["class_type"]))
-        for name, spec in found.inputs(node["inputs"]).items() if found else ():
-            value, options = node["inputs"].get(name), spec.options
-            is_file = isinstance(value, str) and value.rpartition(".")[2] in MODEL_ENDINGS
-            if is_file and options is not None and not spec.upload and value not in options:
-                yield node_id, name, value, [str(one) for one in options]
-
-
-def _same_file(one: str, other: str) -> bool:
-    return "." in base_name(one) and base_name(one) == base_name(other)
-
-
 def _node_faults(graph: Mapping[str, Mapping[str, Any]], node_id: str, schemas: Schemas) -> Iterator[Fault]:
     node = graph[node_id]
     class_type, values = str(node["class_type"]), node["inputs"]
@@ -136,13 +98,28 @@ def _node_faults(graph: Mapping[str, Mapping[str, Any]], node_id: str, schemas: 
             default = "" if spec.default is None else f"its default, {spec.default!r}"
             yield fault(name, "missing, and required", default)
     for name, value in values.items():
+        if name in LEFTOVERS or (isinstance(value, dict) and value.keys() == {"__value__"}):
+            continue
         if name not in specs:
             if not _hangs_on_a_wrong_choice(name, specs, values):
                 yield fault(name, *_unknown(name, value, found, specs))
-        elif isinstance(value, list | tuple):
+        elif isinstance(value, list | tuple) and not specs[name].many:
             yield from _link_faults(fault, graph, specs[name], value, schemas)
         else:
-            yield from _value_faults(fault, specs[name], value)
+            yield from _value_faults(fault, specs[name], value, schemas)
+
+
+LEFTOVERS = frozenset({
+    "upload", "choose file to upload", "audioUI", "videoUI", "video-preview", "videopreview",
+    "control_after_generate",
+})  # fmt: skip
+"""Constants that the editor leaves in graphs it exports; the server passes them over, and so may we."""
+
+LINKED_ONLY = frozenset({
+    "MODEL", "CLIP", "VAE", "CONDITIONING", "LATENT", "IMAGE", "MASK", "AUDIO", "VIDEO", "NOISE", "GUIDER",
+    "SAMPLER", "SIGMAS", "CONTROL_NET", "CLIP_VISION", "CLIP_VISION_OUTPUT", "MODEL_PATCH",
+})  # fmt: skip
+"""The core's own types that no widget writes; packs have widgets for types of theirs."""
 
 
 Faulter = Callable[..., Fault]
@@ -209,11 +186,14 @@ def _said(types: frozenset[str]) -> str:
     return " or ".join(sorted(types))
 
 
-def _value_faults(fault: Faulter, spec: Input, value: Any) -> Iterator[Fault]:
+def _value_faults(fault: Faulter, spec: Input, value: Any, schemas: Schemas) -> Iterator[Fault]:
     if not spec.is_widget:
-        yield fault(spec.name, f"{value!r} where a link to {_said(spec.types)} is wanted")
+        given = {kind for known in schemas.values() for types in known.outputs for kind in types}
+        if spec.linked or spec.types & (LINKED_ONLY | given):
+            yield fault(spec.name, f"{value!r} where a link to {_said(spec.types)} is wanted")
     elif spec.options is not None:
-        yield from _choice_faults(fault, spec, value)
+        for one in value if spec.many and isinstance(value, list | tuple) else [value]:
+            yield from _choice_faults(fault, spec, one)
     elif not any(_is(kind, value) for kind in spec.types & WIDGETS):
         yield fault(spec.name, f"{value!r} where {_said(spec.types & WIDGETS)} is wanted")
     elif isinstance(value, int | float) and not isinstance(value, bool):
@@ -224,7 +204,7 @@ def value_fits(spec: Input, value: Any) -> bool:
     """Whether a constant is of an input's kind, and of a choice among its values; not its range."""
     if spec.options is not None:
         known = isinstance(value, str | int | float) and (spec.upload or value in spec.options)
-        return known or (isinstance(value, str) and value.rpartition(".")[2] in MODEL_ENDINGS)
+        return known or is_model_file(value)
     return any(_is(kind, value) for kind in spec.types & WIDGETS)
 
 
@@ -266,7 +246,7 @@ def _number_faults(fault: Faulter, spec: Input, value: float) -> Iterator[Fault]
 def _nearest(wanted: Any, options: list[Any]) -> str:
     """The most likely meant of some names: the same file in a folder, else the most alike."""
     texts = [str(option) for option in options]
-    if same := [one for one in texts if _same_file(one, str(wanted))]:
+    if same := [one for one in texts if same_file(one, str(wanted))]:
         return same[0]
     found = get_close_matches(str(wanted), texts, 1, 0.5)
     return found[0] if found else (", ".join(texts) if 0 < len(texts) <= 4 else "")

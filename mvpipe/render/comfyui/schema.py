@@ -41,6 +41,7 @@ class Input:
     upload : whether the choice is of files in the input folder
     least, most, step : of numbers
     default : what the editor starts with
+    many : whether a choice takes a list of values
     linked : whether it only takes a link (`forceInput`)
     control : whether the editor keeps what becomes of the value after a run beside it
     group : of a growing group: its name
@@ -55,6 +56,7 @@ class Input:
     most: float | None = None
     step: float | None = None
     default: Any = None
+    many: bool = False
     linked: bool = False
     control: bool = False
     group: str = ""
@@ -232,6 +234,7 @@ def _plain(name: str, kind: Any, options: Mapping[str, Any], required: bool) -> 
         most=options.get("max"),
         step=options.get("step"),
         default=options.get("default"),
+        many=bool(options.get("multiselect")),
         linked=bool(options.get("forceInput")),
         control=bool(options.get("control_after_generate")) or (kind == "INT" and name in SEEDS),
     )

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from mvpipe.errors import GraphRejected
-from mvpipe.render.comfyui.check import Fault, check, missing_files, placed_files, refuse
+from mvpipe.render.comfyui.check import Fault, check, refuse
 from mvpipe.render.comfyui.graph import Graph
+from mvpipe.render.comfyui.model_files import known_files, missing_files, placed_files, said_missing
+from mvpipe.render.comfyui.profiles import known
 from mvpipe.render.comfyui.schema import read_schemas
-from mvpipe.render.comfyui.template import names
+from mvpipe.render.comfyui.template import load, names
 from tests.render.comfyui.servers import VERSIONS, classes, filled, object_info
 
 Plant = Callable[[Graph], Any]
@@ -183,6 +185,34 @@ def test_what_is_no_schema_is_refused(record: Any) -> None:
         read_schemas({"Odd": record})
 
 
+def test_what_the_editor_leaves_behind_is_no_fault() -> None:
+    assert faults(put("vocal", "audioUI", "")) == faults(put("picture", "upload", "image")) == []
+    assert faults(put("save", "videopreview", {"hidden": False})) == []
+
+
+def odd(graph: Graph, **inputs: Any) -> list[Fault]:
+    """A node of some pack, with a choice of many and a widget of the pack's own."""
+    required = {
+        "many": ["COMBO", {"options": ["a", "b", "c"], "multiselect": True}],
+        "curve": ["SOMEBODYS_CURVE", {}],
+        "wired": ["STRING", {"forceInput": True}],
+    }
+    record = {"input": {"required": required}, "output": ["IMAGE"], "output_node": False}
+    schemas = {**classes(), **read_schemas({"Odd": record})}
+    values = {"many": ["a", "c"], "curve": {"points": [1, 2]}, "wired": ["text", 0], **inputs}
+    text = {"class_type": "PrimitiveStringMultiline", "inputs": {"value": "x"}}
+    return check({**graph, "text": text, "odd": {"class_type": "Odd", "inputs": values}}, schemas)
+
+
+def test_a_pack_s_own_widgets_are_let_be() -> None:
+    graph = filled("native-ref2va")
+    assert odd(graph) == []
+    assert odd(graph, curve={"__value__": [1, 2]}) == []
+    assert ["many" in str(fault) for fault in odd(graph, many=["a", "x"])] == [True]
+    assert ["a link to STRING" in str(fault) for fault in odd(graph, wired="x")] == [True]
+    assert ["a link to" in str(fault) for fault in faults(put("guider", "model", {"model": 1}))] == [True]
+
+
 def test_files_in_subfolders_are_found_by_their_base_name() -> None:
     info = copy.deepcopy(object_info())
     unet = info["UNETLoader"]["input"]["required"]["unet_name"]
@@ -205,6 +235,28 @@ def test_a_file_in_two_folders_is_not_chosen_between() -> None:
     unet[0] = [f"a/{name}", f"b/{name}"]
     assert placed_files(graph, read_schemas(info)) == graph
     assert missing_files(graph, read_schemas(info)) == [("unet", "unet_name", name)]
+
+
+def test_missing_files_are_said_with_folder_and_size() -> None:
+    info = copy.deepcopy(object_info())
+    info["UNETLoader"]["input"]["required"]["unet_name"][0] = []
+    info["VAELoader"]["input"]["required"]["vae_name"][0] = ["h3/minimax_h3_audio_vae_fp32.safetensors"]
+    graph = filled("native-ref2va", lora="mine.safetensors")
+    assert said_missing(graph, read_schemas(info)) == [
+        "minimax_h3_ref2va_pruned_int8_convrot.safetensors: not on this server: goes to "
+        "models/diffusion_models, 19.53 GB",
+        "minimax_h3_video_vae_int8_convrot.safetensors: not on this server: goes to models/vae, 2.62 GB",
+        "mine.safetensors: not on this server: goes to models/loras",
+    ]
+
+
+def test_every_file_our_templates_and_profiles_name_is_known() -> None:
+    named = {load(name).default(slot) for name in names() for slot in FILE_SLOTS if load(name).takes(slot)}
+    named |= {profile.lora for profile in known().profiles.values() if profile.lora}
+    assert named <= known_files().files.keys()
+
+
+FILE_SLOTS = ("weights", "text_encoder", "video_vae", "audio_vae", "lora")
 
 
 def test_uploads_may_lie_in_folders_and_need_not_be_there_yet() -> None:

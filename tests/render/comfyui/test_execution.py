@@ -14,10 +14,11 @@ from PIL import Image
 
 from mvpipe.errors import GraphRejected
 from mvpipe.render.comfyui.address import address
-from mvpipe.render.comfyui.check import check, placed_files, refuse
 from mvpipe.render.comfyui.client import Client
-from mvpipe.render.comfyui.filling import fill, finished, with_loaders
+from mvpipe.render.comfyui.filling import fill, finished
+from mvpipe.render.comfyui.fitting import fitted
 from mvpipe.render.comfyui.graph import Graph
+from mvpipe.render.comfyui.judge import Setting
 from mvpipe.render.comfyui.likeness import Heard, likeness
 from mvpipe.render.comfyui.order import Order
 from mvpipe.render.comfyui.pictures import still
@@ -53,11 +54,7 @@ def studio(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def fit(template: Template, server: Server, graph: Graph) -> Graph:
     """As the backend fits a graph to a server."""
     asked = {name: info for name in template.asks() if (info := server.schema(name)) is not None}
-    schemas = read_schemas(asked)
-    assert clashes(template, schemas.__contains__) == []
-    fitted = placed_files(with_loaders(template, graph, schemas.__contains__), schemas)
-    refuse(template.name, check(fitted, schemas))
-    return fitted
+    return fitted(template, graph, read_schemas(asked), Setting(device="a card of no kind", probe=True)).graph
 
 
 def ordered(template: Template, folder: Path, *, voiced: bool = True, seed: int = 7) -> Order:
