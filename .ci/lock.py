@@ -63,7 +63,7 @@ def compiled(scratch: Path, *extra: str) -> dict[str, str]:
 
 
 def torch_hashes(scratch: Path, sha256s: str) -> str:
-    """Torch's hashes by sha512: those already in lock.txt, or those of the wheels, fetched by their sha256."""
+    """Torch's hashes by sha512: those in lock.txt already, or those of the wheels, fetched by sha256."""
     known = re.search(rf"^{TORCH} \\\n((?:    --hash=sha512.*\n)+)", lock_text(), re.MULTILINE)
     if known:
         return known[1]
