@@ -74,7 +74,7 @@ def pulse(onset: Floats, tone: Floats) -> Pulse:
         found = heard + first
         inside = (found >= start) & (found < stop)
         beats.append(found[inside])
-        bars.append(_bars(found, tone, inside))
+        bars.append(_bars(heard, tone[first // TONE_HOPS : (stop + margin) // TONE_HOPS], inside) + first)
     return Pulse(
         beats=_apart(np.concatenate(beats)),
         bars=_apart(np.concatenate(bars)),

@@ -91,7 +91,7 @@ def load(path: Path) -> Hearing:
     MediaError : the file is not one, or of another version
     """
     try:
-        with np.load(path, allow_pickle=False) as held:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
             version, sample_rate, samples, confidence = held["numbers"].tolist()
             arrays: dict[str, NDArray[np.generic]] = {k: held[k] for k in held.files if k != "numbers"}
     except (OSError, KeyError, ValueError, BadZipFile) as exc:
