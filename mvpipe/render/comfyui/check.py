@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from mvpipe.errors import GraphRejected
 from mvpipe.render.comfyui.graph import is_link, links_of
 from mvpipe.render.comfyui.model_files import is_model_file, same_file
 from mvpipe.render.comfyui.schema import WIDGETS, Input, NodeClass, Schemas, compatible
@@ -62,21 +61,6 @@ def check(graph: Mapping[str, Mapping[str, Any]], schemas: Schemas) -> list[Faul
         Fault(node=one, class_type=str(graph[one]["class_type"]), field="", says="depends on itself")
         for one in _on_cycles(graph)
     ]
-
-
-def refuse(name: str, faults: Sequence[Fault]) -> None:
-    """Raise, with all fatal faults at once.
-
-    Raises
-    ------
-    GraphRejected : there are some
-    """
-    fatal = [str(fault) for fault in faults if fault.fatal]
-    if fatal:
-        raise GraphRejected(
-            f"graph {name}: does not fit this server: {'; '.join(fatal)}",
-            hint="mvpipe doctor compares the server with what the graph needs",
-        )
 
 
 def _node_faults(graph: Mapping[str, Mapping[str, Any]], node_id: str, schemas: Schemas) -> Iterator[Fault]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mvpipe.errors import GraphRejected
 from mvpipe.render.comfyui.profiles import HERE, known
 from mvpipe.render.comfyui.written import modelled, read_yaml
 
@@ -54,17 +53,6 @@ def warned(node: str, says: str, instead: str = "", source: str = "") -> Remark:
 def noted(node: str, says: str) -> Remark:
     """What should be known."""
     return Remark(level="note", node=node, says=says)
-
-
-def refuse(name: str, remarks: Iterable[Remark]) -> None:
-    """Raise for all that must not be rendered, at once.
-
-    Raises
-    ------
-    GraphRejected : there is some
-    """
-    if wrong := [str(remark) for remark in remarks if remark.level == "refuse"]:
-        raise GraphRejected(f"graph {name}: known to go wrong: {'; '.join(wrong)}")
 
 
 class _Part(BaseModel):

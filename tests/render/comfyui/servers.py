@@ -11,7 +11,7 @@ from mvpipe.render.comfyui.filling import fill, with_loaders
 from mvpipe.render.comfyui.graph import Graph
 from mvpipe.render.comfyui.schema import NodeClass, read_schemas
 from mvpipe.render.comfyui.slots import Fill
-from mvpipe.render.comfyui.template import load
+from mvpipe.render.comfyui.template import Template, load
 from mvpipe.testing.comfyui.schema import Schemas
 from mvpipe.testing.comfyui.settings import LATER, NEW, PACKS, Settings
 
@@ -46,8 +46,14 @@ def classes(version: str = NEW, packs: tuple[str, ...] = PACKS) -> dict[str, Nod
     return read_schemas(object_info(version, packs))
 
 
+@cache
+def loaded(name: str) -> Template:
+    """A template, read once."""
+    return load(name)
+
+
 def filled(name: str, version: str = NEW, /, **values: Fill) -> Graph:
     """A template filled with `VALUES`, some of them changed, as the server of this version wants it."""
-    found = load(name)
+    found = loaded(name)
     wanted = {slot: value for slot, value in VALUES.items() if found.takes(slot)}
     return with_loaders(found, fill(found, wanted | values), classes(version).__contains__)

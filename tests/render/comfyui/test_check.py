@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from mvpipe.errors import GraphRejected
-from mvpipe.render.comfyui.check import Fault, check, refuse
+from mvpipe.render.comfyui.check import Fault, check
 from mvpipe.render.comfyui.graph import Graph
 from mvpipe.render.comfyui.model_files import known_files, missing_files, placed_files, said_missing
 from mvpipe.render.comfyui.profiles import known
 from mvpipe.render.comfyui.schema import read_schemas
-from mvpipe.render.comfyui.template import load, names
-from tests.render.comfyui.servers import VERSIONS, classes, filled, object_info
+from mvpipe.render.comfyui.template import names
+from tests.render.comfyui.servers import VERSIONS, classes, filled, loaded, object_info
 
 Plant = Callable[[Graph], Any]
 
@@ -251,7 +251,9 @@ def test_missing_files_are_said_with_folder_and_size() -> None:
 
 
 def test_every_file_our_templates_and_profiles_name_is_known() -> None:
-    named = {load(name).default(slot) for name in names() for slot in FILE_SLOTS if load(name).takes(slot)}
+    named = {
+        loaded(name).default(slot) for name in names() for slot in FILE_SLOTS if loaded(name).takes(slot)
+    }
     named |= {profile.lora for profile in known().profiles.values() if profile.lora}
     assert named <= known_files().files.keys()
 
@@ -264,18 +266,10 @@ def test_uploads_may_lie_in_folders_and_need_not_be_there_yet() -> None:
     assert check(graph, classes()) == []
 
 
-def test_all_faults_are_said_at_once() -> None:
-    graph = filled("native-ref2va")
-    put("cond", "length", 4000)(graph)
-    put("sampler", "sampler_name", "eular")(graph)
-    with pytest.raises(
-        GraphRejected, match=r"length: 4000 is too large; nearest: 3600; node sampler .*eular"
-    ):
-        refuse("mine", check(graph, classes()))
-
-
-def test_rounding_alone_is_not_refused() -> None:
-    refuse("mine", faults(put("cond", "length", 120)))
+def test_a_fault_in_words() -> None:
+    (fault,) = faults(put("cond", "length", 4000))
+    assert str(fault) == "node cond (MiniMaxH3ReferenceToVideo): length: 4000 is too large; nearest: 3600"
+    assert str(faults(lambda graph: graph.pop("save"))[0]) == "graph: no output node: nothing would be run"
 
 
 def test_a_long_chain_with_a_cycle_at_its_root_names_the_cycle_alone() -> None:

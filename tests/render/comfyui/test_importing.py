@@ -18,7 +18,7 @@ from mvpipe.render.comfyui.importing import Proposal, propose
 from mvpipe.render.comfyui.judge import judge, setting_of
 from mvpipe.render.comfyui.template import SLOTS, Template, load, names
 from tests.render.comfyui.editor import Workflow, as_written, between, node, saved, socket
-from tests.render.comfyui.servers import VALUES, classes, filled
+from tests.render.comfyui.servers import VALUES, classes, filled, loaded
 
 HERE = Path("mine.json")
 
@@ -39,7 +39,7 @@ class TestOurOwn:
 
     @pytest.mark.parametrize("name", names())
     def test_the_same_slots(self, name: str) -> None:
-        ours, found = load(name).slots, proposed(load(name).graph)
+        ours, found = loaded(name).slots, proposed(loaded(name).graph)
         differ = {slot for slot in ours.slots if ours.slots[slot] != found.slots.slots.get(slot)}
         by_hand = {"longmedia-lip-sync": {"pictures", "width"}, "native-ref2va-gguf": {"weights"}}
         assert differ == by_hand.get(name, set())
@@ -51,7 +51,7 @@ class TestOurOwn:
     def test_it_can_be_filled_and_fits_the_server(
         self, name: str, vocals: str | None, tmp_path: Path
     ) -> None:
-        found = imported(proposed(load(name).graph), tmp_path)
+        found = imported(proposed(loaded(name).graph), tmp_path)
         values = {slot: value for slot, value in VALUES.items() if found.takes(slot)} | {"vocals": vocals}
         graph = fill(found, values)
         assert check(graph, classes()) == []
@@ -59,7 +59,7 @@ class TestOurOwn:
 
     @pytest.mark.parametrize("name", names())
     def test_from_the_editor_it_is_the_same_graph(self, name: str) -> None:
-        graph = load(name).graph
+        graph = loaded(name).graph
         found = proposed(saved(graph, classes()))
         assert as_written(found.graph, graph) == graph
         assert check(found.graph, classes()) == []
