@@ -7,6 +7,7 @@ against something it did not make. Picture k shows the mouth of the instant `k /
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import av
@@ -18,7 +19,7 @@ Floats = NDArray[np.float64]
 Samples = NDArray[np.float32]
 Image = NDArray[np.uint8]
 
-SAMPLE_RATE = 48_000
+SAMPLE_RATE = 24_000
 CONTROL = 200
 """Steps a second of the synthesiser."""
 
@@ -207,7 +208,6 @@ def shoot(part: Part, rng: np.random.Generator, mouths: list[tuple[Floats, Float
     frames = len(mouths[0][0])
     sway = [[_drift(rng, frames / part.rate, frames) for _ in range(3)] for _ in mouths]
     skins = [np.array([150.0, 190, 232]) - 14 * k for k in range(len(mouths))]
-    shades = [_shade() for _ in mouths]
     blinks = np.exp(-0.5 * (((np.arange(frames) / part.rate + part.seed % 3) % 2.7 - 1.3) / 0.06) ** 2)
     wide, high = part.size
     backdrop = np.linspace((70, 60, 60), (120, 95, 75), high)[:, None].repeat(wide, 1)
@@ -218,7 +218,7 @@ def shoot(part: Part, rng: np.random.Generator, mouths: list[tuple[Floats, Float
         for k in range(frames):
             image = backdrop.astype(np.uint8)
             for h, (opening, width) in enumerate(mouths):
-                head = _head(skins[h], shades[h], opening[k], width[k], blinks[k], part.covered)
+                head = _head(skins[h], opening[k], width[k], blinks[k], part.covered)
                 x = wide * (0.5 if len(mouths) == 1 else (0.27, 0.73)[h])
                 dx, dy, turn = (part.motion * s[k] for s in sway[h])
                 scale = part.head * high / HEAD / (1 if len(mouths) == 1 else 1.3)
@@ -237,27 +237,42 @@ def _drift(rng: np.random.Generator, seconds: float, frames: int) -> Floats:
 HEAD = 400
 """Pixels of the square a head is drawn in."""
 
+HAIR = (45, 40, 60, 255)
+
 
 def _shade() -> Floats:
     y, x = np.mgrid[0:HEAD, 0:HEAD] - HEAD / 2
-    return np.asarray(1 - 0.25 * np.clip(np.hypot((x + 20) / 100, (y - 5) / 125), 0, 1.2) ** 2)[..., None]
+    return np.asarray(1 - 0.25 * np.clip(np.hypot((x + 20) / 100, (y - 5) / 125), 0, 1.2) ** 2)
 
 
-def _head(skin: Floats, shade: Floats, opening: float, width: float, blink: float, covered: str) -> Image:
-    """A head in a square of BGR and alpha."""
+@cache
+def _still(skin: tuple[float, ...]) -> tuple[Image, Image]:
+    """What of a head does not move, in BGR and alpha, and its skin as lit."""
     c, line = HEAD // 2, cv2.LINE_AA
     image = np.zeros((HEAD, HEAD, 4), np.uint8)
-    dark, hair = (*(0.86 * skin), 255.0), (45, 40, 60, 255)
+    lit = np.clip(np.array([*skin, 255.0]) * np.dstack([_shade()] * 3 + [np.ones((HEAD, HEAD))]), 0, 255)
     cv2.ellipse(image, (c, HEAD), (150, 75), 0, 0, 360, (110, 70, 60, 255), -1, line)
-    cv2.rectangle(image, (c - 35, c + 60), (c + 35, HEAD - 60), dark, -1)
-    cv2.ellipse(image, (c, c - 35), (118, 133), 0, 0, 360, hair, -1, line)
-    face = np.zeros((HEAD, HEAD), np.uint8)
-    cv2.ellipse(face, (c, c + 2), (89, 116 + round(11 * opening)), 0, 0, 180, 255, -1, line)
-    cv2.ellipse(face, (c, c + 2), (89, 112), 0, 180, 360, 255, -1, line)
-    lit = np.concatenate([np.clip(skin * shade, 0, 255), np.full((HEAD, HEAD, 1), 255.0)], 2)
-    mask = face[..., None] / 255
-    image = np.asarray(image * (1 - mask) + lit * mask, np.uint8)
-    cv2.ellipse(image, (c, c - 95), (90, 40), 0, 180, 360, hair, -1, line)
+    cv2.rectangle(image, (c - 35, c + 60), (c + 35, HEAD - 60), (*(0.86 * v for v in skin), 255), -1)
+    cv2.ellipse(image, (c, c - 35), (118, 133), 0, 0, 360, HAIR, -1, line)
+    _lay(image, lit, (89, 112), (180, 360), slice(0, HEAD))
+    cv2.ellipse(image, (c, c - 95), (90, 40), 0, 180, 360, HAIR, -1, line)
+    return image, lit.astype(np.uint8)
+
+
+def _lay(image: Image, lit: Floats | Image, axes: tuple[int, int], arc: tuple[int, int], rows: slice) -> None:
+    """Half a face of lit skin."""
+    mask = np.zeros((HEAD, HEAD), np.uint8)
+    cv2.ellipse(mask, (HEAD // 2, HEAD // 2 + 2), axes, 0, *arc, 255, -1, cv2.LINE_AA)
+    part = mask[rows, :, None] / np.float32(255)
+    image[rows] = np.asarray(image[rows] * (1 - part) + lit[rows] * part, np.uint8)
+
+
+def _head(skin: Floats, opening: float, width: float, blink: float, covered: str) -> Image:
+    """A head in a square of BGR and alpha."""
+    c, line = HEAD // 2, cv2.LINE_AA
+    still, lit = _still(tuple(float(v) for v in skin))
+    image = still.copy()
+    _lay(image, lit, (89, 116 + round(11 * opening)), (0, 180), slice(c, c + 132))
     for side in (-1, 1):
         eye = (c + 36 * side, c - 22)
         cv2.ellipse(
@@ -267,10 +282,10 @@ def _head(skin: Floats, shade: Floats, opening: float, width: float, blink: floa
             cv2.circle(image, eye, 8, (90, 70, 40, 255), -1, line)
             cv2.circle(image, eye, 4, (15, 12, 10, 255), -1, line)
         cv2.ellipse(image, (eye[0], eye[1] - 1), (19, 11), 0, 190, 350, (50, 40, 40, 255), 2, line)
-        cv2.ellipse(image, (eye[0], eye[1] - 20), (23, 8), 0, 200, 340, hair, 4, line)
+        cv2.ellipse(image, (eye[0], eye[1] - 20), (23, 8), 0, 200, 340, HAIR, 4, line)
         cv2.ellipse(image, (c + 6 * side, c + 24), (4, 2), 0, 0, 360, (*(0.45 * skin), 255.0), -1, line)
     cv2.ellipse(image, (c, c + 20), (15, 9), 0, 10, 170, (*(0.72 * skin), 255.0), 2, line)
-    cv2.line(image, (c - 9, c - 15), (c - 12, c + 17), dark, 3, line)
+    cv2.line(image, (c - 9, c - 15), (c - 12, c + 17), (*(0.86 * skin), 255.0), 3, line)
     _mouth(image, (c, c + 60), opening, width)
     if covered == "mic":
         cv2.circle(image, (c + 12, c + 92), 24, (40, 40, 42, 255), -1, line)
@@ -304,5 +319,5 @@ def _paste(image: Image, head: Image, at: tuple[float, float], scale: float, deg
     size = (image.shape[1], image.shape[0])
     smaller = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
     laid = cv2.warpAffine(head, matrix, size, flags=smaller)
-    alpha = laid[..., 3:] / 255
+    alpha = laid[..., 3:] / np.float32(255)
     image[:] = np.asarray(image * (1 - alpha) + laid[..., :3] * alpha, np.uint8)

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+
+from mvpipe.errors import SettingsError
+from mvpipe.gate.rules import RULES, figures
+
+
+def test_every_figure_has_words_a_source_and_a_range() -> None:
+    for rule in RULES.values():
+        assert rule.what
+        assert rule.source
+        assert rule.low <= rule.value <= rule.high
+
+
+def test_a_storyboard_changes_what_it_names() -> None:
+    changed = figures({"offset_frames": 2})
+    assert changed == {**figures(), "offset_frames": 2}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("offset", 1), ("offset_frames", 9), ("pass_p", 1), ("coverage", 0)]
+)
+def test_no_other_rules_and_no_loose_values(name: str, value: float) -> None:
+    with pytest.raises(SettingsError, match=f"gate: {name}"):
+        figures({name: value})
