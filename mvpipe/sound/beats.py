@@ -8,8 +8,8 @@ whose hops are centred on their moment: beats then come 0 to 11 ms late. On libr
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,14 +62,15 @@ def pulse(onset: Floats, tone: Floats) -> Pulse:
     ----------
     onset, tone : as in `spectrum.Texture`
     """
-    hops, step, margin = len(onset), STRETCH_S * HOPS, MARGIN_S * HOPS
+    hops, margin = len(onset), MARGIN_S * HOPS
+    edges = np.linspace(0, hops, max(round(hops / (STRETCH_S * HOPS)), 1) + 1).astype(int).tolist()
     beats, bars, trusted = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
-    for start in range(0, hops, step):
-        stop = min(start + step, hops)
-        first = max(start - margin, 0)
-        heard = _track(onset[first : stop + margin])
-        if heard is None:
+    for start, stop in pairwise(edges):
+        bpm = _tempo(onset[start:stop])
+        if bpm is None:
             continue
+        first = max(start - margin, 0)
+        heard = _track(onset[first : stop + margin], bpm)
         trusted += stop - start
         found = heard + first
         inside = (found >= start) & (found < stop)
@@ -95,28 +96,25 @@ def sections(colour: Floats) -> Hops:
     return np.asarray((found + reach) * COLOUR_HOPS, np.int64)
 
 
-def _track(onset: Floats) -> Hops | None:
-    """Hops of the beats, or None where there is no pulse to trust."""
+def _tempo(onset: Floats) -> float | None:
+    """Beats a minute, or None where there is no pulse to trust."""
     if len(onset) < 4 * HOPS or not onset.any():
         return None
-    from librosa.beat import beat_track
     from librosa.feature import tempo
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # librosa warns of its own numpy calls
-        coarse = onset[: len(onset) // 2 * 2].reshape(-1, 2).mean(axis=1)
-        bpm = float(tempo(onset_envelope=coarse, sr=HOPS // 2, hop_length=1)[0])
-        period, trust = _period(onset, 60 * HOPS / bpm)
-        if trust < TRUSTED:
-            return None
-        _, beats = beat_track(
-            onset_envelope=onset,
-            sr=HOPS,
-            hop_length=1,
-            bpm=60 * HOPS / period,
-            tightness=TIGHTNESS,
-            trim=False,
-        )
+    coarse = onset[: len(onset) // 2 * 2].reshape(-1, 2).mean(axis=1)
+    guess = float(tempo(onset_envelope=coarse, sr=HOPS // 2, hop_length=1)[0])
+    period, trust = _period(onset, 60 * HOPS / guess)
+    return 60 * HOPS / period if trust >= TRUSTED else None
+
+
+def _track(onset: Floats, bpm: float) -> Hops:
+    """Hops of the beats, about so many a minute."""
+    from librosa.beat import beat_track
+
+    _, beats = beat_track(
+        onset_envelope=onset, sr=HOPS, hop_length=1, bpm=bpm, tightness=TIGHTNESS, trim=False
+    )
     return np.asarray(beats, np.int64)
 
 
