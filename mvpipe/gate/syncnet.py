@@ -34,8 +34,9 @@ WINDOW = 5
 HEARD = 20
 """Rows of cepstra that are heard with them: 200 ms."""
 
-SLICE = 12
-"""Pictures that pass through the network together; memory, not results, depends on it."""
+SLICE = 6
+"""Pictures that pass through the network together; of 6, 8 and 12, this needs the least memory (475, 503, 557
+MiB of the whole process for 8 s at 1344x768) and no more time (11.5 CPU seconds)."""
 
 SAMPLES = 640
 """Of 16 kHz sound, a picture."""
