@@ -85,7 +85,10 @@ def download(transport: Transport, file: File, into: Path, steady: Steady) -> bo
     finally:
         part.path.unlink(missing_ok=True)
     got = f"{part.size} of {part.whole} bytes"
-    raise Unreachable(f"{transport.address}/view: {file.filename}: broke off again and again: {got}")
+    raise Unreachable(
+        f"{transport.address}/view: {file.filename}: broke off again and again: {got}",
+        hint="the same command fetches it once the connection holds",
+    )
 
 
 def _fetch(transport: Transport, file: File, part: _Part) -> bool:

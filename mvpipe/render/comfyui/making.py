@@ -15,6 +15,7 @@ from mvpipe.render.comfyui.download import download
 from mvpipe.render.comfyui.ends import Cause, End, Failure, File
 from mvpipe.render.comfyui.failures import Lasting, Stopped
 from mvpipe.render.comfyui.jobs import State
+from mvpipe.render.comfyui.news import DROPPED, OPENED
 from mvpipe.render.comfyui.order import Made, Order
 from mvpipe.render.comfyui.pace import Pace
 from mvpipe.render.comfyui.posting import is_there, post
@@ -114,7 +115,10 @@ class Making:
 
     def _follow(self) -> Sight:
         """The job's end; absent where it is gone."""
-        vigil = Vigil(self._patience, time.monotonic())
+        heard_all = self._listener.hears
+        vigil = Vigil(self._patience, time.monotonic(), hears=self._listener.open())
+        if not heard_all:
+            vigil.heard(OPENED if self._listener.hears else DROPPED, time.monotonic())
         while True:
             self._hear(vigil)
             now = time.monotonic()
@@ -190,7 +194,10 @@ class Making:
         entry = {"node": file.node, **file.query}
         self._keep(replace(self._job, state=State.DONE, outputs=(entry,), cancelled=False))
         self._listener.close()
-        if not download(self._client.transport, file, into, self._steady) or not self._order.whole(into):
+        if not download(self._client.transport, file, into, self._steady):
+            return False
+        if not self._order.whole(into):
+            into.unlink(missing_ok=True)
             return False
         self._made = Made(
             prompt_id=self._job.prompt_id,
@@ -224,9 +231,9 @@ class Making:
             self._keep(job.again())
         elif cause is Cause.INTERRUPTED:
             self._fail(Stopped, "stopped at the server, not by mvpipe", "run it again if that was a mistake")
-        elif cause is Cause.MEMORY and not job.frees:
+        elif cause is Cause.MEMORY and job.frees < self._patience.frees:
             self._free()
-            self._keep(job.again(frees=1))
+            self._keep(job.again(frees=job.frees + 1))
         elif cause is Cause.INPUT_GONE and not job.losses:
             self._client.uploads.forget()
             self._keep(job.again(losses=1))

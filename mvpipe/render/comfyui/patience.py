@@ -29,6 +29,7 @@ class Patience:
     free_s : for the server to free its memory
     losses : how often a job that vanished is sent again
     deaths : how many deaths of the server while it ran a job are the job's own fault
+    frees : how often memory is freed for a job that ran out of it
     pieces : how often a download is resumed
     """
 
@@ -48,6 +49,7 @@ class Patience:
     free_s: float = 1.5
     losses: int = 5
     deaths: int = 2
+    frees: int = 1
     pieces: int = 8
 
     def __post_init__(self) -> None:

@@ -22,7 +22,7 @@ class Vigil:
     next : when to look, on the clock the times are of
     """
 
-    def __init__(self, patience: Patience, now: float) -> None:
+    def __init__(self, patience: Patience, now: float, *, hears: bool) -> None:
         self._patience = patience
         self._life = now
         self._heard = now
@@ -32,7 +32,7 @@ class Vigil:
         self._sight: Sight | None = None
         self._remaining: int | None = None
         self._pause = patience.look_s
-        self.next = now + patience.quiet_s
+        self.next = now + (patience.quiet_s if hears else patience.look_s)
 
     def due(self, now: float) -> bool:
         """Whether it is time to look."""

@@ -33,7 +33,7 @@ SAMPLES = round(FRAMES / 24 * 40) * 800
 
 QUICK = Patience(
     connect_s=3, answer_s=2.0, away_s=20, again_s=0.2, quiet_s=3.0, look_s=0.1, look_most_s=0.4,
-    settle_s=0.1, start_s=4.0, life_s=5.0, stuck_s=1.2, queue_s=30, free_s=0.3,
+    settle_s=0.1, start_s=2.5, life_s=4.0, stuck_s=1.2, queue_s=30, free_s=0.3,
 )  # fmt: skip
 """For a server on loopback whose time is scaled."""
 
@@ -195,8 +195,8 @@ class Rig:
 
     def looks(self) -> list[str]:
         """Requests that ask how a job stands."""
-        asked = (*self.server.requests("/queue", "GET"), *self.server.requests("/history", "GET"))
-        return [line["path"] for line in (*asked, *self.server.requests("/jobs/", "GET"))]
+        asked = [*self.server.requests("/queue", "GET"), *self.server.requests("/jobs/", "GET")]
+        return [line["path"] for line in asked]
 
     def tell(self, done: int, of: int) -> None:
         self.told.append((done, of))

@@ -171,6 +171,7 @@ class TestFaultsThatAreFinal:
             with pytest.raises(RenderFailed):
                 rig.make(f"twice {fault}")
             assert essence(rig.make(f"twice {fault}")) == same
+            rig.forget_cache()
 
     def test_a_restart_of_a_dead_worker_is_all_it_takes(self, rig: Rig, same: str) -> None:
         rig.fault("worker-dies")
@@ -232,7 +233,7 @@ class TestListening:
     def test_nothing_is_asked_while_it_samples(self, slow: Rig) -> None:
         slow.make("heard")
         assert [line["path"] for line in slow.server.requests() if line["sampling"]] == []
-        assert len(slow.looks()) <= 3
+        assert len(slow.looks()) == 2, "one before it is sent, one when its end was heard"
         assert {done for done, _ in slow.told} == {0, 1, 2, 3, 4}
         assert {of for _, of in slow.told} == {4}
         step_s = slow.made.facts["step_s"]
@@ -272,7 +273,8 @@ class TestListening:
             if slow.server.state()["waiting"]:
                 raise Cancelled
 
-        (foreign,) = slow.server.foreign(1, seconds=1.0)
+        (foreign,) = slow.server.foreign(1, seconds=1.5)
+        wait_for(lambda: bool(slow.server.state()["running"]))
         with pytest.raises(Cancelled):
             slow.make("taken back", tell=stop)
         state = slow.server.state()

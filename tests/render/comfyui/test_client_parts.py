@@ -83,7 +83,7 @@ class TestVigil:
     """With the patience users have; seconds from 0."""
 
     def vigil(self) -> Vigil:
-        return Vigil(Patience(), 0.0)
+        return Vigil(Patience(), 0.0, hears=True)
 
     def test_while_steps_are_heard_nothing_is_asked(self) -> None:
         vigil = self.vigil()
@@ -122,7 +122,8 @@ class TestVigil:
         assert not vigil.due(60)
 
     def test_without_a_socket_it_looks_every_few_seconds_and_ever_more_rarely(self) -> None:
-        vigil, now, pauses = self.vigil(), 0.0, []
+        vigil, now, pauses = Vigil(Patience(), 0.0, hears=False), 0.0, list[float]()
+        assert vigil.next == 3
         for _ in range(8):
             vigil.saw(RUNS, now, hears=False)
             pauses.append(round(vigil.next - now, 2))
