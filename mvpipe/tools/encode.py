@@ -85,16 +85,18 @@ def read_frames(path: Path, size: tuple[int, int], wanted: Sequence[int]) -> lis
     import numpy as np
 
     width, height = size
-    numbers = "+".join(f"eq(n\\,{number})" for number in wanted)
-    chain = f"select={numbers},scale={width}:{height}:flags=area:in_color_matrix=bt709,format=rgb24"
+    chain = f"scale={width}:{height}:flags=area:in_color_matrix=bt709,format=rgb24"
     argv = [
         *ffmpeg.quiet("-i", ffmpeg.file(path), "-map", "0:V:0", "-an", "-vf", chain),
-        *("-fps_mode", "passthrough", "-f", "rawvideo", "pipe:1"),
+        *("-frames:v", str(max(wanted) + 1), "-fps_mode", "passthrough", "-f", "rawvideo", "pipe:1"),
     ]
+    found, number, bytes_each = {}, 0, width * height * 3
     with process.start(argv, stdout=PIPE) as child:
         assert child.stdout is not None
-        raw = child.stdout.read()
-    found = np.frombuffer(raw, np.uint8).reshape(-1, height, width, 3)
-    if len(found) != len(wanted):
-        raise MediaError(f"{path}: frames: {len(found)} of {len(wanted)} wanted were found")
-    return list(found)
+        while len(raw := child.stdout.read(bytes_each)) == bytes_each:
+            if number in wanted:
+                found[number] = np.frombuffer(raw, np.uint8).reshape(height, width, 3)
+            number += 1
+    if number <= max(wanted):
+        raise MediaError(f"{path}: frame {max(wanted)}: wanted of a film of {number}")
+    return [found[number] for number in wanted]

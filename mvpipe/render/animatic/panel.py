@@ -52,8 +52,13 @@ class Panel:
         return np.zeros((self.size[1], self.size[0]), np.uint8)
 
     def cut(self) -> Cutout:
-        """The sheet as planes."""
-        return pixels.cutout(np.round(self.rgb).astype(np.uint8), np.round(self.alpha).astype(np.uint8))
+        """The sheet as planes; fractions become noise, not steps, so that soft shadows show no bands."""
+        noise = np.random.default_rng(1).random(self.alpha.shape, np.float32)
+        return pixels.cutout(_scattered(self.rgb, noise[..., None]), _scattered(self.alpha, noise))
+
+
+def _scattered(values: NDArray[np.float32], noise: NDArray[np.float32]) -> Pixels:
+    return np.asarray(np.minimum(np.floor(values + noise), 255), np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
