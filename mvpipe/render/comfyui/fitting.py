@@ -1,4 +1,4 @@
-"""A filled graph made ready for one server, or refused before anything is sent to it, with every reason at once."""
+"""A filled graph made ready for one server, or refused before anything is sent, with every reason at once."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ def fitted(
     wrong += [str(fault) for fault in faults if fault.fatal and not _is_missing(str(fault), missing)]
     wrong += [str(remark) for remark in remarks if remark.level == "refuse"]
     if wrong:
-        raise GraphRejected(f"graph {template.name}: {'; '.join(wrong)}", hint=_hint(template, schemas, missing))
+        raise GraphRejected(
+            f"graph {template.name}: {'; '.join(wrong)}", hint=_hint(template, schemas, missing)
+        )
     notes = [str(fault) for fault in faults] + [str(remark) for remark in remarks]
     return Fitted(graph=ready, notes=tuple(dict.fromkeys(notes)))
 
