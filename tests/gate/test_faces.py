@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 
@@ -142,3 +143,18 @@ def test_regions_of_one_face_are_near() -> None:
 def test_a_running_median_keeps_ends() -> None:
     values = np.array([1.0, 9, 1, 1, 1, 5, 5])
     np.testing.assert_array_equal(median(values, 3), [1, 1, 1, 1, 1, 5, 5])
+
+
+def test_frames_are_shown_as_they_are_blue_first(tmp_path: Path) -> None:
+    blue = np.full((64, 96, 3), (200, 40, 20), np.uint8)
+    with av.open(str(tmp_path / "blue.mp4"), "w") as out:
+        stream = out.add_stream("libx264", 24, options={"crf": "10"})
+        stream.width, stream.height, stream.pix_fmt = 96, 64, "yuv420p"
+        for _ in range(3):
+            out.mux(stream.encode(av.VideoFrame.from_ndarray(blue, format="bgr24")))
+        out.mux(stream.encode(None))
+    seen, grey = list[Image](), list[Image]()
+    read(tmp_path / "blue.mp4", show=seen.append, see=grey.append, width=32)
+    assert [image.shape for image in seen] == [(64, 96, 3)] * 3
+    assert [image.shape for image in grey] == [(21, 32)] * 3
+    assert np.abs(seen[1].mean((0, 1)) - (200, 40, 20)).max() < 12
