@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mvpipe.build.graph import Progress, Work
 from mvpipe.build.key import Task
 from mvpipe.build.vault import Entry
+from mvpipe.clock import Span
 from mvpipe.film import Shot
 from mvpipe.plan import Plan
 from mvpipe.project import Project
-from mvpipe.render.backend import Asset, Backend, CastMember, Place, Setup
+from mvpipe.render.backend import Asset, Backend, CastMember, Place, Setup, VoiceFormat, WantsVoice
+
+if TYPE_CHECKING:
+    from mvpipe.render.comfyui.vocal import Samples
 
 VOICE = "voice.wav"
 STEM = "vocals.wav"
@@ -59,8 +63,11 @@ class Production:
             options=self.options,
         )
 
-    def voice(self, shot: Shot) -> Work:
+    def voice(self, shot: Shot, backend: Backend) -> Work:
         """Cut the voice of a shot's window: the real neighbours in the handles, silence outside the song."""
+        inputs = {"vocals": self.vocals.digest(STEM)}
+        if isinstance(backend, WantsVoice):
+            return self._formed_voice(shot.window, backend.voice_format(len(shot.window)), inputs)
         rate, stem = self.plan.song.sample_rate, self.vocals.path(STEM)
         window = shot.window.samples(rate)
 
@@ -71,8 +78,31 @@ class Production:
             wav.write(folder / VOICE, [voice], sample_rate=rate, channels=1, samples=len(voice))
             return {}
 
-        inputs = {"vocals": self.vocals.digest(STEM)}
         params = {"start": window.start, "stop": window.stop}
+        return Work(task=Task(name="voice", version=1, inputs=inputs, params=params), make=make)
+
+    def _formed_voice(self, window: Span, form: VoiceFormat, inputs: Mapping[str, str]) -> Work:
+        rate, stem = self.plan.song.sample_rate, self.vocals.path(STEM)
+
+        def make(folder: Path, progress: Progress) -> Mapping[str, Any]:
+            from mvpipe.render.comfyui.vocal import vocal_window
+            from mvpipe.sound import wav
+            from mvpipe.sound.resample import converted
+
+            def read(start: int, stop: int) -> Samples:
+                return wav.read(stem, start, stop, mono=True)[:, None]
+
+            voice = vocal_window(read, window.start, len(window), rate, converted)
+            wav.write(
+                folder / VOICE,
+                [voice],
+                sample_rate=form.sample_rate,
+                channels=form.channels,
+                samples=form.samples,
+            )
+            return {}
+
+        params = {"frame": window.start, "song_rate": rate, **asdict(form)}
         return Work(task=Task(name="voice", version=1, inputs=inputs, params=params), make=make)
 
 

@@ -63,7 +63,7 @@ class ShotWork:
         """The slice of the voice, and nothing that follows from it."""
         name = f"voice {self.shot.number}"
         self.crew.expect(name, 1)
-        return Node(name=name, bind=lambda _: self.crew.production.voice(self.shot))
+        return Node(name=name, bind=lambda _: self.crew.production.voice(self.shot, self.crew.backend))
 
     def slates(self, voice: Entry) -> list[Slate]:
         """The slate of each attempt the shot gets, in order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from mvpipe.film import Shot, Slate
 
@@ -57,8 +57,8 @@ class Setup:
     look : the film's look, in the director's words
     cast : the members the shot's card names, in its order
     place : the place the card names
-    vocals : the isolated vocal of exactly the shot's window: float32 WAV, mono, at the song's rate;
-        real sound in the handles, silence only outside the song
+    vocals : the isolated vocal of exactly the shot's window: float32 WAV, mono, at the song's rate, or
+        as `WantsVoice` asks; real sound in the handles, silence only outside the song
     size : (width, height) in pixels
     options : the storyboard's `render` settings for this backend
     """
@@ -71,6 +71,30 @@ class Setup:
     vocals: Asset
     size: tuple[int, int]
     options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceFormat:
+    """How the voice of a window is wanted, where that is not mono at the song's rate.
+
+    Parameters
+    ----------
+    sample_rate : Hz
+    channels : each gets the same voice
+    samples : from the window's first frame on; what lies behind the window is the song's next sound
+    """
+
+    sample_rate: int
+    channels: int
+    samples: int
+
+
+@runtime_checkable
+class WantsVoice(Protocol):
+    """A backend that wants the voice of a window in a format of its own."""
+
+    def voice_format(self, frames: int) -> VoiceFormat:
+        """The format for a window of so many frames."""
 
 
 class Backend(Protocol):

@@ -64,3 +64,8 @@ def _exactly(blocks: Iterable[Block], samples: int, *, slack: int) -> Iterator[B
             yield kept
     if not samples <= given <= samples + slack:
         raise MediaError(f"sound: length: {given} samples where {samples} were counted")
+
+
+def converted(sound: Block, sample_rate: int, to_rate: int) -> Block:
+    """A short sound at another rate, at once; sample 0 stays where it is."""
+    return np.asarray(soxr.resample(sound, sample_rate, to_rate, quality="HQ"), np.float32)
