@@ -83,7 +83,7 @@ class Marks:
     weight : float64 (frames + 1,), of a cut at each frame
     pause : bool (frames + 1,), inside a long pause
     sung : bool (frames + 1,), inside a phrase
-    voice : int64 (frames + 1,), price in millionths of what is sung there; 0 where nobody sings
+    voice : int64 (frames + 1,), price in millionths of what is sung there; 0 where not inside
     inside : bool (frames + 1,), inside a phrase, more than 40 ms from its edges
     """
 
@@ -116,6 +116,7 @@ def marks(hearing: Hearing, *, frames: int, rate: Fraction) -> Marks:
     at = _hop_of_frame(frames, rate, hearing.hops)
     sung = covered(hearing.phrases, hearing.hops)
     core = hearing.phrases + np.array([EDGE_HOPS, -EDGE_HOPS])
+    inside = covered(core[core[:, 0] < core[:, 1]], hearing.hops)
     pause = covered(np.array([z for z, _ in _pauses(hearing)], np.int64).reshape(-1, 2), hearing.hops)
     forced = WEIGHT[BoundaryKind.FORCED].value
     weight = np.where(pause[at], IN_PAUSE.value, np.where(sung[at], forced, IN_GAP.value))
@@ -134,8 +135,8 @@ def marks(hearing: Hearing, *, frames: int, rate: Fraction) -> Marks:
         weight=weight,
         pause=pause[at],
         sung=sung[at],
-        voice=np.where(sung[at], price, 0).astype(np.int64),
-        inside=covered(core[core[:, 0] < core[:, 1]], hearing.hops)[at],
+        voice=np.where(inside[at], price, 0).astype(np.int64),
+        inside=inside[at],
     )
 
 

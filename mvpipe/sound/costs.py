@@ -42,8 +42,8 @@ WEIGHT: dict[BoundaryKind, Figure] = {
     ),
     BoundaryKind.PHRASE_END: Figure(0.80, f"a pause of 180 ms; 0.1 more for one of a second. {_SONGS}"),
     BoundaryKind.BREATH: Figure(0.76, "as a phrase end, but the singer is heard breathing right after"),
-    BoundaryKind.SECTION: Figure(0.93, "inside a pause, where the band changes what it plays"),
-    BoundaryKind.BAR: Figure(0.88, f"inside a pause, on a bar: it chooses between equals. {_OURS}"),
+    BoundaryKind.SECTION: Figure(0.94, "inside a pause, where the band changes what it plays"),
+    BoundaryKind.BAR: Figure(0.90, f"inside a pause, on a bar: it chooses between equals. {_OURS}"),
     BoundaryKind.BEAT: Figure(0.82, f"inside a pause, on a beat: it chooses between equals. {_OURS}"),
     BoundaryKind.WORD_GAP: Figure(
         0.30, f"a closure under 180 ms: as often inside a word as between two. {_SONGS}"

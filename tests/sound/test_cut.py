@@ -1,0 +1,328 @@
+"""Where cuts fall: the optimum, its limits, the editor's pins, and how few words are cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mvpipe.clock import FILM_RATE, NTSC_FILM_RATE, Span, frames_in
+from mvpipe.errors import PlanError
+from mvpipe.film import BoundaryKind, Card, Shot
+from mvpipe.sound.boundaries import boundaries, marks
+from mvpipe.sound.cut import SECOND_BEST_APART, cut
+from mvpipe.sound.cutting import Cutting, Lengths, Pins
+from mvpipe.sound.hearing import Hearing
+from mvpipe.sound.ruler import Ruler
+from tests.sound.hearings import by_hand, hear, heard, shuffled, synth
+
+RATES = (FILM_RATE, NTSC_FILM_RATE)
+
+SONGS: tuple[dict[str, Any], ...] = (
+    {"seed": 1, "bpm": 100.0, "seconds": 96.0},  # of 90 s, the end leaves no way round a word
+    {"seed": 2, "bpm": 84.0, "voice": "low"},
+    {"seed": 3, "bpm": 128.0, "vocal_db": -4.0},
+    {"seed": 4, "bpm": 100.0, "metre": 3},
+)
+
+
+def plan(hearing: Hearing, rate: Fraction = FILM_RATE, **kw: Any) -> Cutting:
+    return cut(hearing, frames=frames_in(hearing.samples, hearing.sample_rate, rate), rate=rate, **kw)
+
+
+def starts(cutting: Cutting) -> list[int]:
+    return [shot.cut.start for shot in cutting.shots[1:]]
+
+
+def check_is_a_plan(cutting: Cutting, frames: int, rate: Fraction) -> None:
+    """It tiles the film, and every shot is one that can be rendered."""
+    assert cutting.spans[0].start == 0
+    assert cutting.spans[-1].stop == frames
+    assert all(a.meets(b) for a, b in pairwise(cutting.spans))
+    for shot in cutting.shots:
+        Shot(number=shot.number, cut=shot.cut, window=shot.window, card=Card(prompt=""), voice=shot.voice)
+        assert shot.window.stop <= frames or shot.window.start == 0
+        assert shot.cut.start - shot.window.start >= min(8, shot.cut.start)
+        assert shot.window.stop - shot.cut.stop >= min(8, frames - shot.cut.stop)
+
+
+def in_words(cutting: Cutting, kw: dict[str, Any]) -> float:
+    cuts = starts(cutting)
+    return sum(synth(**kw).truth.inside_word(f / 24) for f in cuts) / len(cuts)
+
+
+@st.composite
+def hearings(draw: st.DrawFn, longest: float = 90.0) -> Hearing:
+    ends = sorted(draw(st.lists(st.floats(0, longest), max_size=16, unique=True)))
+    phrases = [(a, b) for a, b in zip(ends[::2], ends[1::2], strict=False) if b - a > 0.2]
+    seconds = draw(st.floats(max(ends, default=0) + 0.2, longest + 10))
+    beats = np.arange(0, seconds, 0.6).tolist() if draw(st.booleans()) else []
+    return by_hand(seconds, phrases, beats=beats, bars=beats[::4])
+
+
+@given(hearings(), st.sampled_from(RATES))
+@settings(deadline=None, max_examples=150)
+def test_every_plan_tiles_and_can_be_rendered(hearing: Hearing, rate: Fraction) -> None:
+    frames = frames_in(hearing.samples, hearing.sample_rate, rate)
+    cutting = cut(hearing, frames=frames, rate=rate)
+    check_is_a_plan(cutting, frames, rate)
+    ruler = Ruler.of(Lengths(), rate, float)
+    if not ruler.longest < frames < 2 * ruler.least and frames >= ruler.least:
+        assert all(ruler.least <= len(span) <= ruler.longest for span in cutting.spans)
+    assert plan(hearing, rate) == cutting
+
+
+@pytest.mark.parametrize("seconds", [0.2, 1, 4.4, 4.6, 7.9, 8.1, 8.5, 8.9, 9, 9.5, 10, 60, 600, 3600])
+@pytest.mark.parametrize("rate", RATES)
+def test_totals_of_any_length(seconds: float, rate: Fraction) -> None:
+    hearing = by_hand(seconds)
+    cutting = plan(hearing, rate)
+    check_is_a_plan(cutting, frames_in(hearing.samples, hearing.sample_rate, rate), rate)
+    if seconds <= 8:
+        assert len(cutting.shots) == 1
+    if 9 <= seconds <= 10:
+        assert len(cutting.shots) == 2
+
+
+def test_between_8_and_9_seconds_one_shot_is_a_little_long() -> None:
+    assert [len(span) for span in plan(by_hand(8.3)).spans] == [200]
+
+
+def test_between_8_and_9_seconds_a_good_boundary_makes_two_shots_a_little_short() -> None:
+    cutting = plan(by_hand(8.9, [(0.1, 4.1), (4.9, 8.8)], sections=[4.49]))
+    assert len(cutting.shots) == 2
+    assert min(len(span) for span in cutting.spans) >= 100
+
+
+def test_shots_out_of_range_stay_as_few_as_they_must() -> None:
+    avoid = Span(150, 400)
+    spans = plan(by_hand(120), pins=Pins(avoid=(avoid,))).spans
+    assert sum(not 108 <= len(span) <= 192 for span in spans) == 1
+
+
+def brute_force(hearing: Hearing, lengths: Lengths, frames: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """(price, cuts) of every plan, added up from what `costs` says of each cut and length."""
+    ruler, known = Ruler.of(lengths, FILM_RATE, float), marks(hearing, frames=frames, rate=FILM_RATE)
+
+    def rest(start: int, before: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+        for length in range(ruler.least, ruler.longest + 1):
+            stop, window = start + length, ruler.window(length)
+            here = (
+                ruler.out_of_length(length) + ruler.render(length) + (ruler.same if window == before else 0)
+            )
+            if stop == frames:
+                yield here, ()
+            elif stop < frames:
+                for price, cuts in rest(stop, window):
+                    yield price + here + int(known.price[stop]), (stop, *cuts)
+
+    return rest(0, -1)
+
+
+@given(hearings(longest=1.6), st.integers(26, 34))
+@settings(deadline=None, max_examples=20)
+def test_no_plan_is_cheaper_and_no_runner_up_is_closer(hearing: Hearing, frames: int) -> None:
+    short = Lengths(shortest=Fraction(7, 24), longest=Fraction(12, 24), least=Fraction(5, 24))
+    every = dict((cuts, price) for price, cuts in brute_force(hearing, short, frames))
+    cutting = cut(hearing, frames=frames, lengths=short)
+    assert cutting.price == min(every.values())
+    assert every[tuple(starts(cutting))] == cutting.price
+    for shot in cutting.shots[1:]:
+        if shot.runner_up:
+            other = shot.runner_up.frame
+            assert abs(other - shot.cut.start) >= SECOND_BEST_APART
+            assert shot.runner_up.more == min(p for c, p in every.items() if other in c) - cutting.price
+
+
+@pytest.mark.parametrize("kw", SONGS)
+def test_no_word_is_cut_on_the_true_stem(kw: dict[str, Any]) -> None:
+    cutting = plan(heard(**kw))
+    assert in_words(cutting, kw) <= 0.01
+    assert cutting.inside_voice == 0
+
+
+def test_few_words_are_cut_on_leaky_stems() -> None:
+    leaky = [{**kw, "leakage_db": 15.0} for kw in SONGS]
+    assert np.mean([in_words(plan(heard(**kw)), kw) for kw in leaky]) <= 0.05
+
+
+def test_words_are_cut_by_a_stem_that_does_not_fit() -> None:
+    cuttings = [(plan(hear(synth(**kw), shuffled(synth(**kw).vocals))), kw) for kw in SONGS]
+    assert np.mean([in_words(cutting, kw) for cutting, kw in cuttings]) > 0.2
+
+
+def test_words_are_cut_by_equal_lengths() -> None:
+    truths = [synth(**kw).truth for kw in SONGS]
+    assert np.mean([t.inside_word(s) for t in truths for s in np.arange(6.5, 86, 6.5)]) > 0.4
+
+
+def test_cuts_lie_where_the_voice_is_quietest() -> None:
+    hearing = heard(seed=1)
+    gaps = list(pairwise(hearing.phrases.tolist()))
+    short = [b for b in boundaries(hearing) if b.kind in (BoundaryKind.PHRASE_END, BoundaryKind.BREATH)]
+    assert len(short) >= 5
+    for boundary in short:
+        hop = boundary.sample * 100 // hearing.sample_rate
+        (_, start), (stop, _) = next((a, b) for a, b in gaps if a[1] <= hop + 1 and hop <= b[0])
+        before_breath = stop - min(40, (stop - start) // 2)
+        assert hearing.voice_db[start:before_breath].min() >= hearing.voice_db[hop - 1 : hop + 2].min() - 1
+
+
+def test_evidence_nearby_raises_a_weight_and_moves_nothing() -> None:
+    phrases = [(1, 5), (5.8, 11)]
+    plain = [b for b in boundaries(by_hand(12, phrases)) if b.kind is BoundaryKind.PHRASE_END]
+    held = [b for b in boundaries(by_hand(12, phrases, bars=[5.23])) if b.kind is BoundaryKind.PHRASE_END]
+    assert [b.sample for b in plain] == [b.sample for b in held]
+    assert [b.weight for b in plain] < [b.weight for b in held]
+
+
+def test_a_closure_inside_a_word_is_no_gap() -> None:
+    hearing = by_hand(12, [(0.1, 11.9)], dips=[5.9])
+    (shot,) = plan(hearing).shots[1:]
+    assert shot.inside
+    assert shot.boundary is not None
+    assert shot.boundary.kind in (BoundaryKind.VALLEY, BoundaryKind.WORD_GAP)
+    assert abs(shot.cut.start / 24 - 5.9) < 0.03
+
+
+def test_a_held_note_of_30_seconds_is_cut_as_rarely_as_can_be() -> None:
+    cutting = plan(by_hand(30, [(0, 30)]))
+    assert len(cutting.shots) == 4
+    assert cutting.inside_voice == 3
+    assert all(s.boundary and s.boundary.kind is BoundaryKind.FORCED for s in cutting.shots[1:])
+    assert all(s.voice == pytest.approx(1) for s in cutting.shots)
+
+
+def test_a_pause_is_one_zone_and_not_cut_more_than_it_must() -> None:
+    hearing = by_hand(60, [(0.5, 6), (54, 59.5)])
+    inner = [b for b in boundaries(hearing) if 6 * 48_000 < b.sample < 54 * 48_000]
+    assert len(inner) == 2
+    assert len(plan(hearing).shots) == 8  # 60 s in shots of at most 8 s
+
+
+def test_in_a_pause_cuts_fall_on_bars_where_there_are_any() -> None:
+    bars = np.arange(0, 60, 2.4).tolist()
+    with_bars = plan(by_hand(60, beats=np.arange(0, 60, 0.6).tolist(), bars=bars))
+    assert all(s.boundary and s.boundary.kind is BoundaryKind.BAR for s in with_bars.shots[1:])
+    assert all(s.boundary and s.boundary.kind is BoundaryKind.SILENCE for s in plan(by_hand(60)).shots[1:])
+
+
+def test_bars_inside_the_voice_do_not_attract_cuts() -> None:
+    phrases = [(0.2, 5.6), (6.2, 11.8), (12.4, 17.8)]
+    off = np.arange(0.9, 18, 1.3).tolist()
+    assert starts(plan(by_hand(18, phrases))) == starts(plan(by_hand(18, phrases, beats=off, bars=off)))
+
+
+def test_two_bar_phrases_at_100_bpm_are_not_cut() -> None:
+    phrases = [(i * 4.8, i * 4.8 + 4.4) for i in range(20)]
+    assert plan(by_hand(96, phrases)).inside_voice == 0
+
+
+def test_a_strict_floor_must_cut_them() -> None:
+    phrases = [(i * 4.8, i * 4.8 + 4.4) for i in range(20)]
+    strict = Lengths(least=Fraction(5))
+    assert plan(by_hand(96, phrases), lengths=strict).inside_voice > 0
+
+
+def test_a_dear_window_is_avoided() -> None:
+    def dear(frames: int) -> float:
+        return 3.0 if frames == 192 else 1.0
+
+    hearing = by_hand(22)
+    assert 192 in [len(shot.window) for shot in plan(hearing).shots]
+    cutting = plan(hearing, price=dear)
+    assert 192 not in [len(shot.window) for shot in cutting.shots]
+    assert len(cutting.shots) == len(plan(hearing).shots)  # but a cut more would be worse
+
+
+def test_pins_are_kept() -> None:
+    hearing = heard(seed=1)
+    free = plan(hearing)
+    avoided = Span(starts(free)[3] - 3, starts(free)[3] + 4)
+    pins = Pins(keep=(500, 1300), avoid=(avoided,))
+    cutting = plan(hearing, pins=pins)
+    assert {500, 1300} <= set(starts(cutting))
+    assert not any(frame in avoided for frame in starts(cutting))
+    assert {s.cut.start for s in cutting.shots if s.pinned == "keep"} == {500, 1300}
+
+
+def test_stretches_between_pins_know_nothing_of_each_other() -> None:
+    hearing = heard(seed=1)
+    both, one = plan(hearing, pins=Pins(keep=(500, 1300))), plan(hearing, pins=Pins(keep=(1300,)))
+    assert [f for f in starts(both) if f >= 1300] == [f for f in starts(one) if f >= 1300]
+
+
+def test_a_moved_cut_changes_the_two_shots_beside_it_and_nothing_else() -> None:
+    hearing = heard(seed=1)
+    free = plan(hearing)
+    number, frame = 5, free.shots[4].cut.start + 9
+    moved = plan(hearing, pins=Pins(at={number: frame}))
+    assert moved.shots[4].cut.start == frame
+    assert moved.shots[4].pinned == "at"
+    changed = [
+        a.number
+        for a, b in zip(free.shots, moved.shots, strict=True)
+        if (a.cut, a.window) != (b.cut, b.window)
+    ]
+    assert changed == [4, 5]
+    assert moved.shots[4].runner_up is not None
+    assert moved.shots[4].runner_up.frame == free.shots[4].cut.start
+
+
+@pytest.mark.parametrize(
+    ("pins", "said"),
+    [
+        (Pins(keep=(0,)), r"cuts\.keep: 0:00\.000: outside the film"),
+        (Pins(keep=(2400,)), r"cuts\.keep: 1:40\.000: outside the film of 1:30\.000"),
+        (Pins(keep=(500,), avoid=(Span(490, 510),)), r"cuts\.keep: 0:20\.833: inside cuts\.avoid 0:20\.416"),
+        (Pins(avoid=(Span(300, 720),)), r"cuts\.avoid: 0:12\.500 - 0:30\.000: no way to cut between"),
+        (Pins(at={1: 30}), r"cuts\.at: shot 1 .*the first shot starts with the film"),
+        (Pins(at={99: 30}), r"cuts\.at: shot 99 at 0:01\.250: the plan has \d+ shots"),
+        (Pins(at={3: 2000}), r"cuts\.at: shot 3 at 1:23\.333: the shots beside it leave it no room"),
+        (Pins(at={3: 260}, avoid=(Span(250, 270),)), r"cuts\.at: shot 3 at 0:10\.833: inside cuts\.avoid"),
+    ],
+)
+def test_pins_that_cannot_be_are_named(pins: Pins, said: str) -> None:
+    with pytest.raises(PlanError, match=said) as error:
+        plan(heard(seed=1), pins=pins)
+    assert error.value.hint
+
+
+def test_a_kept_cut_cannot_be_moved() -> None:
+    with pytest.raises(PlanError, match=r"its cut is kept at 0:06\.000"):
+        plan(by_hand(30), pins=Pins(keep=(144,), at={2: 150}))
+
+
+def test_pins_a_frame_apart_are_the_editors_wish() -> None:
+    cutting = plan(by_hand(30), pins=Pins(keep=(144, 145)))
+    assert Span(144, 145) in cutting.spans
+    check_is_a_plan(cutting, 720, FILM_RATE)
+
+
+def test_each_cut_says_why_and_what_was_second_best() -> None:
+    cutting = plan(heard(seed=1))
+    assert cutting.shots[0].why == "the film starts"
+    for shot in cutting.shots[1:]:
+        assert shot.boundary is not None
+        assert str(shot.boundary.kind).replace("_", " ") in shot.why
+        assert shot.runner_up is None or shot.runner_up.more >= 0
+        assert "boundary" in str(shot.cost)
+    assert cutting.price == sum(shot.cost.total for shot in cutting.shots)
+
+
+def test_windows_have_their_handles_and_share_what_is_over() -> None:
+    for shot in plan(by_hand(60)).shots[1:-1]:
+        head, tail = shot.cut.start - shot.window.start, shot.window.stop - shot.cut.stop
+        assert min(head, tail) >= 8
+        assert abs(head - tail) <= 1
+
+
+def test_eight_seconds_fit_209_frames() -> None:
+    shot = plan(by_hand(24), pins=Pins(keep=(192, 384))).shots[1]
+    assert (len(shot.cut), len(shot.window)) == (192, 209)
