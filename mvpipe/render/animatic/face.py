@@ -16,6 +16,9 @@ from mvpipe.render.animatic.look import Look
 from mvpipe.render.animatic.paths import Spots, curve, flipped, line, mirrored, oval, spots
 from mvpipe.render.animatic.pixels import Pixels, Points
 
+EYES_APART = 0.92
+"""Units between the outer corners of the eyes."""
+
 WHITE: Colour = (255, 255, 255)
 
 

@@ -7,10 +7,8 @@ and lips, frame by frame, in the decoded take.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -105,9 +103,9 @@ def setup(vocals: Asset, **changes: Any) -> Setup:
     )
 
 
-def pinned(member: CastMember, *paths: Path) -> CastMember:
-    """The member with pictures."""
-    return replace(member, pictures=tuple(Asset(path=path, digest=digest(path)) for path in paths))
+def assets(*paths: Path) -> tuple[Asset, ...]:
+    """Files with their digests."""
+    return tuple(Asset(path=path, digest=digest(path)) for path in paths)
 
 
 def shoot(setup: Setup, into: Path, *, seed: int = 1, take: int = 1) -> Slate:
@@ -153,9 +151,3 @@ def _agreement(mouth: PerFrame, voice: PerFrame, lag: int) -> float:
     if m.std() < 1e-3 or v.std() < 1e-3:
         return 0.0
     return float(np.corrcoef(m, v)[0, 1])
-
-
-@cache
-def no_fonts() -> Sequence[Path]:
-    """A computer without fonts of its own."""
-    return ()

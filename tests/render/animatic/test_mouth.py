@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mvpipe.render.backend import CastMember
 from tests.render.animatic import stage
 
 # what the natural lead of 57 ms is in frames of a whole number: the mouth is ahead by one or two
@@ -26,7 +27,7 @@ def measured(voice: stage.Voice, folder: Path, **changes: object) -> tuple[int, 
 
 @pytest.mark.parametrize("member", [stage.MIRA, stage.JON], ids=lambda member: str(member.name))
 def test_it_opens_with_the_voice_a_little_early(
-    voice: stage.Voice, tmp_path: Path, member: stage.CastMember
+    voice: stage.Voice, tmp_path: Path, member: CastMember
 ) -> None:
     lag, agreement, swing = measured(voice, tmp_path, cast=(member,))
     assert lag in AHEAD
@@ -58,7 +59,7 @@ def test_somebody_elses_voice_does_not_pass(voice: stage.Voice, tmp_path: Path) 
 
 def test_of_two_only_the_one_who_sings_moves(voice: stage.Voice, tmp_path: Path) -> None:
     size = (480, 270)
-    listener = stage.CastMember(name="jon", description="a pale man, dark quiff", sings=False)
+    listener = CastMember(name="jon", description="a pale man, dark quiff", sings=False)
     given = stage.setup(voice.asset, cast=(listener, stage.MIRA), size=size)
     slate = stage.shoot(given, tmp_path / "take.mp4", seed=2)
     frames = stage.frames_of(tmp_path / "take.mp4", size)

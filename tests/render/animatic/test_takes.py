@@ -205,13 +205,15 @@ class TestFaults:
         assert (stage.frames_of(one, (64, 64)) == stage.frames_of(two, (64, 64))).all()
 
     def test_only_in_the_shots_and_takes_that_were_named(self, voice: stage.Voice, tmp_path: Path) -> None:
-        small = {"size": (64, 64)}
-        first = {"fault_takes": 1}
-        black = self.made(voice, tmp_path / "a.mp4", "black", options=first, **small)
+        def made(name: str, options: dict[str, object], take: int = 1) -> Path:
+            path = tmp_path / f"{name}.mp4"
+            return self.made(voice, path, "black", take=take, options=options, size=(64, 64))
+
+        black = made("a", {"fault_takes": 1})
         assert stage.frames_of(black, (64, 64)).max() < 8
-        good = self.made(voice, tmp_path / "b.mp4", "black", options=first, take=2, **small)
+        good = made("b", {"fault_takes": 1}, take=2)
         assert stage.frames_of(good, (64, 64)).max() > 100
-        other = self.made(voice, tmp_path / "c.mp4", "black", options={"fault_shots": [8]}, **small)
+        other = made("c", {"fault_shots": [8]})
         assert stage.frames_of(other, (64, 64)).max() > 100
 
 
