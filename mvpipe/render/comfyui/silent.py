@@ -1,11 +1,11 @@
 """Renders that went wrong without a word: success by the record, and not what was asked for. Pure.
 
 Each check is a function from what was decoded to a reason in words; empty where there is nothing to say.
+Size, rate and what is seen are the gate's to judge.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -44,14 +44,13 @@ class Asked:
 
     Parameters
     ----------
-    frames, size, rate : of the picture; a size of None is not looked at
+    frames, rate : of the picture
     steps : of sampling; 0 where nobody knows
     voice : the vocal that was sent
     locked : whether the graph keeps it as the sound of the take
     """
 
     frames: int
-    size: tuple[int, int] | None
     rate: Fraction
     steps: int
     voice: Heard | None
@@ -64,15 +63,13 @@ class Got:
 
     Parameters
     ----------
-    frames, size, rate : counted and read from the file
+    frames : counted
     sound : decoded; None without a sound stream
     sampled : whether it was sampled now, and not taken from the server's cache
     seconds : the server's own time for it; None where nobody knows
     """
 
     frames: int
-    size: tuple[int, int]
-    rate: Fraction
     sound: Heard | None
     sampled: bool
     seconds: float | None
@@ -80,7 +77,8 @@ class Got:
 
 def faults(asked: Asked, got: Got) -> list[str]:
     """All that is wrong with a take, in words; what follows from a worse fault is not said as well."""
-    return [reason for reason in (too_fast(asked, got), *_picture(asked, got), _sound(asked, got)) if reason]
+    found = (too_fast(asked, got), fewer_frames(asked, got), _sound(asked, got))
+    return [reason for reason in found if reason]
 
 
 def too_fast(asked: Asked, got: Got) -> str:
@@ -94,18 +92,6 @@ def too_fast(asked: Asked, got: Got) -> str:
 def fewer_frames(asked: Asked, got: Got) -> str:
     """Another number of frames than asked for."""
     return "" if got.frames == asked.frames else f"{got.frames} frames instead of {asked.frames}"
-
-
-def other_size(asked: Asked, got: Got) -> str:
-    """Another size than asked for."""
-    if asked.size in (None, got.size):
-        return ""
-    return f"{got.size[0]}x{got.size[1]} instead of {asked.size[0]}x{asked.size[1]}"
-
-
-def other_rate(asked: Asked, got: Got) -> str:
-    """Another rate than asked for; the container's average of a short clip is taken as it is."""
-    return "" if got.rate == asked.rate else f"{float(got.rate):g} frames a second instead of {asked.rate}"
 
 
 def not_finite(sound: Heard) -> str:
@@ -149,12 +135,6 @@ def lock_lost(asked: Asked, sound: Heard) -> str:
     return (
         f"the lock had no effect: its sound is not the vocal that was sent (likeness {alike:.2f} < {ALIKE})"
     )
-
-
-def _picture(asked: Asked, got: Got) -> Iterator[str]:
-    yield fewer_frames(asked, got)
-    yield other_size(asked, got)
-    yield other_rate(asked, got)
 
 
 def _sound(asked: Asked, got: Got) -> str:
