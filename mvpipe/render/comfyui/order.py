@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from mvpipe.render.comfyui.server import Server
-from mvpipe.render.comfyui.transport import Content
 
 Graph = Mapping[str, Any]
+
+Content = Path | bytes
+"""What is uploaded: a file, or bytes."""
 
 SAMPLES = re.compile(r"Sampler(?!Select)")
 """In the class of a node that samples: SamplerCustomAdvanced, KSampler, H3MultishotMemorySampler, ..."""

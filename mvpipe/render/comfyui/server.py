@@ -14,7 +14,7 @@ from mvpipe.render.comfyui import ends
 from mvpipe.render.comfyui.address import without_secrets
 from mvpipe.render.comfyui.ends import End, File
 from mvpipe.render.comfyui.failures import NotComfyUI
-from mvpipe.render.comfyui.transport import CHECK_IT, Answer, Content, Transport, checked, refusal
+from mvpipe.render.comfyui.transport import CHECK_IT, Answer, Transport, checked, refusal
 
 FOLDER = "mvpipe"
 """Our folder below the server's input and output folders."""
@@ -172,16 +172,15 @@ class Server:
         """Ask that memory and cache be freed; done when nothing runs."""
         checked(self.transport.ask("POST", "/free", body={"unload_models": True, "free_memory": True}))
 
-    def upload(self, name: str, content: Content) -> str:
+    def upload(self, name: str, content: bytes) -> str:
         """Store a file, unless it is there; the name a graph has to use.
 
         Parameters
         ----------
         name : `mvpipe/DIGEST.wav`: tells the content, so that of equal names and lengths one is enough
-        content : the bytes, or the file that holds them
         """
         folder, _, base = name.rpartition("/")
-        size = len(content) if isinstance(content, bytes) else content.stat().st_size
+        size = len(content)
         if self.size_of(File(node="", filename=base, subfolder=folder, kind="input")) == size:
             return name
         limit = self.facts().upload_bytes

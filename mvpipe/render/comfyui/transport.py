@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import requests
@@ -24,9 +22,6 @@ from mvpipe.render.comfyui.patience import Patience
 START_IT = "start ComfyUI there (python main.py --listen), or name another server"
 CHECK_IT = "name the address ComfyUI prints when it has started, with the proxy's path if there is one"
 PIECE = 1 << 16
-
-Content = Path | bytes
-"""What is sent: a file, or bytes."""
 
 AWAY = frozenset({408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524, 530})
 """Statuses of proxies whose server does not answer, or not now."""
@@ -114,7 +109,7 @@ class Transport:
         *,
         query: Mapping[str, str] | None = None,
         body: Any = None,
-        file: tuple[str, Content, Mapping[str, str]] | None = None,
+        file: tuple[str, bytes, Mapping[str, str]] | None = None,
     ) -> Answer:
         """What the server says, whatever its status.
 
@@ -126,7 +121,6 @@ class Transport:
         Raises
         ------
         Unreachable, Refused, NotComfyUI, RenderTimeout, RenderFailed : as `of_exception` says
-        OSError : the file to send cannot be read
         """
         where = f"{method} {self.address.url(path)}"
         options: dict[str, Any] = {} if body is None else {"json": body}
@@ -134,9 +128,8 @@ class Transport:
             got = self._call(method, path, where, query, **options)
         else:
             name, content, fields = file
-            with io.BytesIO(content) if isinstance(content, bytes) else content.open("rb") as stream:
-                parts = {"image": (name, stream, "application/octet-stream")}
-                got = self._call(method, path, where, query, files=parts, data=dict(fields))
+            parts = {"image": (name, content, "application/octet-stream")}
+            got = self._call(method, path, where, query, files=parts, data=dict(fields))
         return Answer(where=where, status=got.status_code, headers=got.headers, body=got.content)
 
     @contextmanager

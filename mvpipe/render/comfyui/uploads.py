@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 
 from mvpipe.errors import RenderFailed
+from mvpipe.render.comfyui.order import Content
 from mvpipe.render.comfyui.server import Server
 from mvpipe.render.comfyui.steady import Steady
-from mvpipe.render.comfyui.transport import Content
+
+DIGEST = re.compile(r"\b[0-9a-f]{64}(?=\.)")
 
 
 class Uploads:
@@ -47,8 +51,17 @@ class Uploads:
             self._names.clear()
 
     def _upload(self, name: str, content: Content, steady: Steady) -> str:
-        try:
-            return steady(lambda: self._server.upload(name, content))
-        except OSError as exc:
-            what = content if isinstance(content, Path) else name
-            raise RenderFailed(f"{what}: cannot be read: {(exc.strerror or str(exc)).lower()}") from exc
+        sent = content if isinstance(content, bytes) else _read(name, content)
+        return steady(lambda: self._server.upload(name, sent))
+
+
+def _read(name: str, path: Path) -> bytes:
+    """A file's bytes, which must be those its name tells of: the server keeps them under it for ever."""
+    try:
+        content = path.read_bytes()
+    except OSError as exc:
+        raise RenderFailed(f"{path}: cannot be read: {(exc.strerror or str(exc)).lower()}") from exc
+    told = DIGEST.search(name)
+    if told and told[0] != hashlib.sha256(content).hexdigest():
+        raise RenderFailed(f"{path}: changed while it was on its way", hint="run the same command again")
+    return content

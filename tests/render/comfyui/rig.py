@@ -5,12 +5,15 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import os
 import re
 import struct
+import threading
 import time
 import wave
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -130,10 +133,21 @@ def is_whole(path: Path) -> bool:
     return True
 
 
+def assets(folder: Path) -> tuple[Path, Path]:
+    """The vocal and the picture; whole at once, since other processes may read them."""
+    if not folder.exists():
+        scratch = folder.with_name(f"{folder.name}.{os.getpid()}.{threading.get_ident()}")
+        scratch.mkdir(parents=True)
+        write_wav(scratch / "vocal.wav", sung(7))
+        write_png(scratch / "face.png", 90)
+        with suppress(OSError):  # another was faster
+            scratch.rename(folder)
+    return folder / "vocal.wav", folder / "face.png"
+
+
 def order(folder: Path, name: str, seed: int, **changes: Any) -> Order:
     """An order; another name is another key."""
-    folder.mkdir(exist_ok=True)
-    vocal, face = write_wav(folder / "vocal.wav", sung(7)), write_png(folder / "face.png", 90)
+    vocal, face = assets(folder)
     names = {f"mvpipe/{hashlib.sha256(p.read_bytes()).hexdigest()}{p.suffix}": p for p in (vocal, face)}
     sound, still = names
     made = Order(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,15 +12,19 @@ from uuid import UUID
 
 import pytest
 
-from mvpipe.errors import RenderFailed
+from mvpipe.errors import RenderFailed, Unreachable
 from mvpipe.render.comfyui import ends, news
+from mvpipe.render.comfyui.address import address
 from mvpipe.render.comfyui.ends import Cause
 from mvpipe.render.comfyui.jobs import Job, Records, State, job_id
 from mvpipe.render.comfyui.news import Kind, News
 from mvpipe.render.comfyui.pace import Pace
 from mvpipe.render.comfyui.patience import Patience
 from mvpipe.render.comfyui.posting import refused
-from mvpipe.render.comfyui.server import Place, Sight
+from mvpipe.render.comfyui.server import Place, Server, Sight
+from mvpipe.render.comfyui.steady import Steady
+from mvpipe.render.comfyui.transport import Transport
+from mvpipe.render.comfyui.uploads import Uploads
 from mvpipe.render.comfyui.vigil import DEAD, HUNG, LINE, MUTE, Vigil
 
 MINE, OTHER = job_id("mine", 1), job_id("other", 1)
@@ -331,6 +336,35 @@ class TestPace:
 
     def test_without_steps_nothing_is_claimed(self) -> None:
         assert Pace(frozenset(), 0).record() == {}
+
+
+class TestUploads:
+    """Of what is on the disk, before a server is asked."""
+
+    def files(self, path: Path) -> dict[str, Path | bytes]:
+        return {f"mvpipe/{hashlib.sha256(b'voice').hexdigest()}.wav": path}
+
+    def uploads(self) -> tuple[Uploads, Steady]:
+        patience = Patience(greet_s=0.1)
+        found = Server(Transport(address("http://127.0.0.1:9"), patience))
+        return Uploads(found), Steady(patience, lambda: None, met=False)
+
+    def test_a_file_that_changed_is_not_sent_under_its_old_name(self, tmp_path: Path) -> None:
+        (tmp_path / "voice.wav").write_bytes(b"noise")
+        uploads, steady = self.uploads()
+        with pytest.raises(RenderFailed, match="changed while it was on its way"):
+            uploads.ensure(self.files(tmp_path / "voice.wav"), steady)
+
+    def test_a_file_that_is_gone_is_named(self, tmp_path: Path) -> None:
+        uploads, steady = self.uploads()
+        with pytest.raises(RenderFailed, match=r"voice.wav: cannot be read: no such file"):
+            uploads.ensure(self.files(tmp_path / "voice.wav"), steady)
+
+    def test_a_file_that_is_as_its_name_says_is_sent(self, tmp_path: Path) -> None:
+        (tmp_path / "voice.wav").write_bytes(b"voice")
+        uploads, steady = self.uploads()
+        with pytest.raises(Unreachable):
+            uploads.ensure(self.files(tmp_path / "voice.wav"), steady)
 
 
 def test_a_refusal_names_nodes_and_no_more_than_a_few() -> None:

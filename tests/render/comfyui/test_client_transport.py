@@ -255,7 +255,7 @@ class TestSecrets:
             server.fault("post-500")
             server.fault("node-error")
             with pytest.raises(RenderFailed) as caught:
-                rig.make("two")
+                rig.make("two", seed=2)
         requests_ = server.requests()
         assert {line["query"].get("token") for line in requests_} == {"tok-4711"}
         assert {line["headers"].get("authorization") for line in requests_} == {"Basic bWU6aHVudGVyMg=="}
