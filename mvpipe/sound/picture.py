@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -108,7 +109,12 @@ def draw(hearing: Hearing, cutting: Cutting, labels: Labels = NO_LABELS, *, into
 
 def _head(pen: ImageDraw.ImageDraw, hearing: Hearing, cutting: Cutting, labels: Labels) -> None:
     """The title, the sums, and what the colours mean."""
-    pen.text((MARGIN, 30), labels.title or "timeline", INK, _font(34))
+    pen.text(
+        (MARGIN, 30),
+        _fitting(pen, _plain(labels.title) or "timeline", WIDTH - 2 * MARGIN, 34),
+        INK,
+        _font(34),
+    )
     bad = cutting.inside_voice
     facts = (
         format_time(hearing.seconds),
@@ -177,9 +183,11 @@ class _Row:
         room = box[2] - box[0] - 16 * FINE
         words = self.labels.shots.get(shot.number, "")
         top = FINE * (RIBBON + 5)
-        pen.text((box[0] + 8 * FINE, top), _fitting(pen, f"{shot.number}", room, 15), INK, _font(15 * FINE))
+        pen.text(
+            (box[0] + 8 * FINE, top), _fitting(pen, f"{shot.number}", room, 15 * FINE), INK, _font(15 * FINE)
+        )
         number = pen.textlength(f"{shot.number}  ", _font(15 * FINE))
-        shown = _fitting(pen, words, room - number, 13)
+        shown = _fitting(pen, words, room - number, 13 * FINE)
         pen.text((box[0] + 8 * FINE + number, top + 2 * FINE), shown, SOFT, _font(13 * FINE))
 
     def _sections(self, pen: ImageDraw.ImageDraw, start: float, stop: float) -> None:
@@ -192,7 +200,7 @@ class _Row:
             if left < right:
                 a, b = self._x(left, start) + 2 * FINE, self._x(right, start) - 2 * FINE
                 pen.line((a, FINE * (RIBBON - 4), b, FINE * (RIBBON - 4)), FAINT, 2 * FINE)
-                pen.text((a, FINE * 2), _fitting(pen, name.upper(), b - a, 12), SOFT, _font(12 * FINE))
+                pen.text((a, FINE * 2), _fitting(pen, name.upper(), b - a, 12 * FINE), SOFT, _font(12 * FINE))
 
     def _wave(self, pen: ImageDraw.ImageDraw, start: float, stop: float) -> None:
         """The waveform, bright where somebody sings, and below it how much voice there is."""
@@ -247,12 +255,19 @@ def _s(frame: int, shot: PlannedShot) -> float:
 
 
 def _fitting(pen: ImageDraw.ImageDraw, text: str, room: float, size: int) -> str:
-    """As much of a text as there is room for."""
-    if pen.textlength(text, _font(size * FINE)) <= room:
-        return text
-    while text and pen.textlength(text + "...", _font(size * FINE)) > room:
-        text = text[:-1]
-    return text.rstrip() + "..." if text else ""
+    """As much of a text as there is room for, on one line."""
+    line, font = _plain(text), _font(size)
+    if pen.textlength(line, font) <= room:
+        return line
+    while line and pen.textlength(line + "...", font) > room:
+        line = line[:-1]
+    return line.rstrip() + "..." if line else ""
+
+
+def _plain(text: str) -> str:
+    """The text in the letters Pillow's own font has: ASCII. Accents go, other scripts leave a gap."""
+    bare = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+    return " ".join(bare.split())
 
 
 @cache
