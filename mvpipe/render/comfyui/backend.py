@@ -130,6 +130,7 @@ class ComfyUI:
         made = self.client.make(order, into, progress)
         if faults := viewing.faults(slate, into, voice, made, order.steps):
             self.client.reject(order.key)
+            into.unlink()
             raise RenderFailed(f"{order.title}: {'; '.join(faults)}", hint="another seed is tried next")
         self._keep_facts(slate, made, into)
 

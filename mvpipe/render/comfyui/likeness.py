@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import floor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,8 +63,8 @@ def levels(heard: Heard) -> NDArray[np.float64]:
     """log10 of the energy in each band of each hop, shape (hops, 20)."""
     mono, rate = heard.mono, heard.sample_rate
     span = round(SPAN_S * rate)
-    hops = max(0, int((len(mono) - span) / (HOP_S * rate)) + 1)
-    starts = np.round(np.arange(hops) * HOP_S * rate).astype(int)
+    hops = max(0, floor((len(mono) - span) / (HOP_S * rate)) + 1)
+    starts = np.floor(np.arange(hops) * HOP_S * rate).astype(int)
     pieces = mono[starts[:, None] + np.arange(span)] * np.hanning(span).astype(np.float32)
     power = np.abs(np.fft.rfft(pieces, axis=1)) ** 2
     edges = np.geomspace(LOW_HZ, HIGH_HZ, BANDS + 1) * span / rate
@@ -71,11 +72,13 @@ def levels(heard: Heard) -> NDArray[np.float64]:
     total = np.concatenate([np.zeros((hops, 1)), np.cumsum(power, axis=1)], axis=1)
     marks = np.minimum(marks, power.shape[1])
     energy = total[:, marks[1:]] - total[:, marks[:-1]]
-    floor = FLOOR * float(energy.max(initial=0.0)) + 1e-12
-    return np.asarray(np.log10(np.maximum(energy, floor)))
+    least = FLOOR * float(energy.max(initial=0.0)) + 1e-12
+    return np.asarray(np.log10(np.maximum(energy, least)))
 
 
 def _correlation(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    if not len(x):
+        return 0.0
     x, y = x - x.mean(axis=0), y - y.mean(axis=0)
     size = float(np.sqrt((x**2).sum() * (y**2).sum()))
     return float((x * y).sum() / size) if size > 1e-9 else 0.0

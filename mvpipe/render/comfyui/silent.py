@@ -12,10 +12,11 @@ from fractions import Fraction
 import numpy as np
 
 from mvpipe.render.comfyui.likeness import Heard, likeness
+from mvpipe.render.comfyui.times import rows
 
-STEP_S, FRAME_S = 0.05, 0.001
-"""Less than any card needs for a step and a frame: 0.5 s for 124 frames in 8 steps. Ours, not measured; the
-fastest figures known are above 1 s a step."""
+WEIGHTS, FASTEST = 19.3e9, 5e15
+"""Weights of the model's fifty blocks (from their shapes in h3.md; each is multiplied and added once a row and
+step), and operations a second that no single card does: some have as many on paper, in eight bits."""
 
 QUIET = 0.001
 """Peak below which a sound is silence: -60 dB."""
@@ -44,13 +45,14 @@ class Asked:
 
     Parameters
     ----------
-    frames, rate : of the picture
+    frames, size, rate : of the picture
     steps : of sampling; 0 where nobody knows
     voice : the vocal that was sent
     locked : whether the graph keeps it as the sound of the take
     """
 
     frames: int
+    size: tuple[int, int]
     rate: Fraction
     steps: int
     voice: Heard | None
@@ -83,10 +85,12 @@ def faults(asked: Asked, got: Got) -> list[str]:
 
 def too_fast(asked: Asked, got: Got) -> str:
     """A render that took no time: nothing was rendered, an earlier file was named."""
-    least = STEP_S * asked.steps + FRAME_S * asked.frames
+    least = 2 * WEIGHTS * rows(asked.size, asked.frames) * asked.steps / FASTEST
     if not got.sampled or got.seconds is None or got.seconds >= least:
         return ""
-    return f"rendered in {got.seconds:.2f} s, where {asked.frames} frames need more than {least:.2f}"
+    return (
+        f"rendered in {got.seconds:.2f} s, where {asked.steps} steps take more than {least:.2f} on any card"
+    )
 
 
 def fewer_frames(asked: Asked, got: Got) -> str:
@@ -111,8 +115,10 @@ def constant(sound: Heard) -> str:
     """A constant instead of sound; a codec makes its ends ring, so the middle is looked at."""
     n = len(sound.samples)
     middle = sound.samples[n // 10 : n - n // 10]
+    if not middle.size:
+        return ""
     level, moves = np.abs(middle.mean(axis=0)), middle.std(axis=0)
-    still = bool(np.all((level > QUIET) & (moves < 0.02 * level))) if middle.size else False
+    still = bool(np.all((level > QUIET) & (moves < 0.02 * level)))
     return f"a constant of {float(level.max()):.3f} instead of sound" if still else ""
 
 

@@ -73,7 +73,12 @@ def faults(slate: Slate, path: Path, voice: Heard | None, made: Made, steps: int
     voice : what was sent
     """
     asked = Asked(
-        frames=slate.frames, rate=FILM_RATE, steps=steps, voice=voice, locked=slate.graph["lock"] == "exact"
+        frames=slate.frames,
+        size=slate.size,
+        rate=FILM_RATE,
+        steps=steps,
+        voice=voice,
+        locked=slate.graph["lock"] == "exact",
     )
     try:
         heard = hear(path) if picture.facts(path).sounds else None
