@@ -1,24 +1,55 @@
-"""Which backend makes the takes."""
+"""Which backend makes the takes, and where it is."""
 
 from __future__ import annotations
 
-from mvpipe.errors import SettingsError
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
 from mvpipe.render.backend import Backend
 from mvpipe.request import Request
 
+ANIMATIC, COMFYUI = "animatic", "comfyui"
 
-def find_backend(request: Request) -> Backend:
-    """The backend the request names, else the storyboard's.
+LOCAL_SERVER = "http://127.0.0.1:8188"
+"""Where ComfyUI listens unless told otherwise."""
+
+JOBS = "jobs"
+"""The project's folder of what was asked of servers; a run that died takes it up from there."""
+
+
+@runtime_checkable
+class Greets(Protocol):
+    """A backend that stands on a server."""
+
+    def greet(self) -> object:
+        """Ask the server what it is; raises if it is not there, or not one of these."""
+
+
+def kind_of(request: Request) -> str:
+    """`animatic` or `comfyui`; an address means a ComfyUI server."""
+    name = request.backend or request.loaded.storyboard.render.backend
+    return ANIMATIC if name == ANIMATIC else COMFYUI
+
+
+def find_backend(request: Request, folder: Path) -> Backend:
+    """The backend the request names, else the storyboard's; no server is asked.
+
+    Parameters
+    ----------
+    folder : the project folder, in which jobs are recorded
 
     Raises
     ------
-    SettingsError : there is none of that name
+    SettingsError : an address that is none
     """
-    name = request.backend or request.loaded.storyboard.render.backend
-    if name != "animatic":
-        raise SettingsError(
-            f"backend: {name}: not in this version of mvpipe", hint="use animatic: --backend animatic"
-        )
-    from mvpipe.render.animatic.backend import Animatic
+    if kind_of(request) == ANIMATIC:
+        from mvpipe.render.animatic.backend import Animatic
 
-    return Animatic()
+        return Animatic()
+    from mvpipe.render.comfyui.address import address
+    from mvpipe.render.comfyui.backend import ComfyUI
+    from mvpipe.render.comfyui.client import Client
+
+    named = request.backend if request.backend not in (None, COMFYUI) else LOCAL_SERVER
+    client = Client(address(named), folder / JOBS)
+    return ComfyUI(client=client, beside=request.loaded.path.absolute().parent)

@@ -16,7 +16,8 @@
     ├ TakesExhausted                         7     no    the film is made, but some shots are slugs
     ├ VaultError                             8     no    an entry whose bytes left their digest, a full disk
     │ └ ProjectBusy                                      another mvpipe works in this project
-    └ ProofFailed                            9     no    a film that is not what it should be
+    ├ ProofFailed                            9     no    a film that is not what it should be
+    └ CannotJudge                           10     no    `check`: a clip of which nothing can be said
     Cancelled                              130           Ctrl-C; not an error, but ends the run
 
 A message reads *where: what: what was found*, lower case, without a full stop. The hint says what to do.
@@ -150,6 +151,12 @@ class ProofFailed(MvpipeError):
     """A film that is not the plan's frames with the song's own samples."""
 
     exit_code = 9
+
+
+class CannotJudge(MvpipeError):
+    """A clip of which the gate can say nothing: no face, too little voice, a control that failed."""
+
+    exit_code = 10
 
 
 class Cancelled(BaseException):

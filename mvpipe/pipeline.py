@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from mvpipe import takes
-from mvpipe.backends import find_backend
+from mvpipe.backends import Greets, find_backend, kind_of
 from mvpipe.bank import pin
 from mvpipe.build.graph import Graph, Node, Progress, Work
 from mvpipe.build.key import Task
@@ -33,7 +33,7 @@ from mvpipe.foresee import Change, change
 from mvpipe.prep import Chooser, prep_nodes
 from mvpipe.production import Crew, Production
 from mvpipe.project import Project, publish
-from mvpipe.render.backend import Backend
+from mvpipe.render.backend import Backend, Setup
 from mvpipe.request import Request, given_vocals, note_request
 from mvpipe.shoot import CLIP, MEZZANINE, ShotWork, take_place
 from mvpipe.tools import process
@@ -93,6 +93,18 @@ class Ready:
     workers: int
 
 
+def greet(project: Project, request: Request) -> None:
+    """Ask the backend's server, where there is one, before any work is done for it.
+
+    Raises
+    ------
+    BackendError : it does not answer, or is not one of these; says what to start
+    """
+    backend = find_backend(request, project.folder)
+    if isinstance(backend, Greets):
+        backend.greet()
+
+
 def prepare(project: Project, request: Request, watcher: Watcher) -> Ready:
     """From the song to the plan; the plan is written to the project, with a picture of it.
 
@@ -103,7 +115,8 @@ def prepare(project: Project, request: Request, watcher: Watcher) -> Ready:
     from mvpipe.storyboard.check import check
 
     check(request.loaded)
-    backend, bank, storyboard = find_backend(request), pin(request.loaded), request.loaded.storyboard
+    backend = find_backend(request, project.folder)
+    bank, storyboard = pin(request.loaded), request.loaded.storyboard
     note_request(project.folder, request)
     for name in ("song", "vocals", "hearing"):
         watcher.expect(name, 1)
@@ -120,7 +133,7 @@ def prepare(project: Project, request: Request, watcher: Watcher) -> Ready:
         size=(storyboard.picture.size.width, storyboard.picture.size.height),
         seed=storyboard.render.seed,
         takes=storyboard.render.takes,
-        options=storyboard.render.options,
+        options=storyboard.render.options_for(kind_of(request)),
         vocals=made.entries["vocals"],
     )
     return Ready(
@@ -129,6 +142,15 @@ def prepare(project: Project, request: Request, watcher: Watcher) -> Ready:
         file_stem=storyboard.file_stem,
         workers=request.workers or backend.slots,
     )
+
+
+def setups(project: Project, ready: Ready, watcher: Watcher) -> list[Setup]:
+    """All that the backend is given for each shot; only slices of the voice are made."""
+    crew = Crew(production=ready.production, project=project, backend=ready.backend)
+    shots = ready.production.plan.shots
+    nodes = [ShotWork(crew, shot).voice_alone() for shot in shots]
+    made = _walk(project, nodes, {"cpu": CPU_LANE}, watcher)
+    return [ready.production.setup(shot, made.entries[f"voice {shot.number}"]) for shot in shots]
 
 
 def foresee(project: Project, ready: Ready, watcher: Watcher) -> list[Change]:

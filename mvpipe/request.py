@@ -62,6 +62,15 @@ def given_vocals(request: Request) -> Path | None:
     return request.vocals or request.loaded.vocals
 
 
+def shown(backend: str | None) -> str | None:
+    """A backend as it may be written down: an address without its secrets."""
+    if backend is None or "/" not in backend:
+        return backend
+    from mvpipe.render.comfyui.address import address
+
+    return str(address(backend))
+
+
 def note_request(folder: Path, request: Request) -> None:
     """Note in the project what was asked for.
 
@@ -74,7 +83,7 @@ def note_request(folder: Path, request: Request) -> None:
         "demucs_repo": request.demucs_repo,
         "cache": request.cache,
     }
-    texts = {"backend": request.backend, "separator": request.separator, "device": request.device}
+    texts = {"backend": shown(request.backend), "separator": request.separator, "device": request.device}
     noted = {name: _noted(path, folder) if path else None for name, path in paths.items()}
     write_json(folder / NOTE, {**noted, **texts})
 

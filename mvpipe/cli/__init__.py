@@ -10,10 +10,13 @@ import typer
 
 from mvpipe import __version__
 from mvpipe.cli import (
+    check,
+    graph,
     lint,
     models,
     pick,
     plan,
+    prompt,
     render,
     rerender,
     schema,
@@ -32,9 +35,10 @@ app = typer.Typer(
     rich_markup_mode=None,  # drawing boxes around the help costs a third of its time
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (render, plan, rerender, status, why, takes, pick, verify, lint, schema):
+for command in (render, plan, rerender, status, why, takes, pick, prompt, check, verify, lint, schema):
     name = command.__name__.rpartition(".")[2]
     app.command(name)(getattr(command, name))
+app.add_typer(graph.app, name="graph")
 app.add_typer(models.app, name="models")
 
 

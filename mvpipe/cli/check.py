@@ -11,7 +11,7 @@ from mvpipe.cli import options
 
 
 def check(
-    clip: Annotated[Path, typer.Argument(help="The clip.", show_default=False)],
+    clip: Annotated[Path, typer.Argument(help="The clip.", metavar="CLIP", show_default=False)],
     vocal: Annotated[
         Path, typer.Option("--vocal", help="The isolated vocal; never the clip's own sound.", metavar="FILE")
     ],
@@ -29,13 +29,14 @@ def check(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Judge whether lips and voice belong together: pass, fail, or cannot judge, with the offset and why.
+    """Judge any clip's lips against the voice.
 
-    Exit code 1 says that it fails, 7 that it cannot be judged.
+    Pass, fail, or cannot judge, with the offset and why.
+    Exit code 4 says that it fails, 10 that it cannot be judged.
     """
     from mvpipe.cli.terminal import Terminal
     from mvpipe.clock import parse_time
-    from mvpipe.errors import SettingsError
+    from mvpipe.errors import CannotJudge, MediaError, SettingsError
     from mvpipe.film import Outcome
     from mvpipe.gate.sync import check_sync
     from mvpipe.sound import wav
@@ -64,5 +65,7 @@ def check(
         best = verdict.deciding
         offset = f", {best.offset_ms:+.0f} ms, by {verdict.method}" if best else ""
         terminal.result(f"{verdict.outcome}{offset}: {verdict.reason}")
-    if verdict.outcome is not Outcome.PASS:
-        raise typer.Exit(1 if verdict.outcome is Outcome.FAIL else 7)
+    if verdict.outcome is Outcome.FAIL:
+        raise MediaError(f"{clip}: lips and voice: {verdict.reason}")
+    if verdict.outcome is Outcome.CANNOT_JUDGE:
+        raise CannotJudge(f"{clip}: cannot judge: {verdict.reason}", hint="look at it yourself")

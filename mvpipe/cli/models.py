@@ -11,7 +11,9 @@ from mvpipe.cli import options
 if TYPE_CHECKING:
     from mvpipe.sound.weights import Known
 
-app = typer.Typer(help="List and fetch the networks mvpipe can use.", no_args_is_help=True)
+app = typer.Typer(
+    help="List and fetch the networks mvpipe can use.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 @app.command("list")

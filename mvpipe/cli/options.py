@@ -35,7 +35,11 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no n
 Wait = Annotated[bool, typer.Option("--wait", help="Wait while another mvpipe works in the project.")]
 Backend = Annotated[
     str | None,
-    typer.Option("--backend", help="Overrides the storyboard's backend.", envvar="MVPIPE_BACKEND"),
+    typer.Option(
+        "--backend",
+        help="animatic, comfyui, or a server such as http://host:8188; overrides the storyboard.",
+        envvar="MVPIPE_BACKEND",
+    ),
 ]
 Separator = Annotated[
     str | None,

@@ -17,7 +17,7 @@ from mvpipe.film import Shot
 from mvpipe.pipeline import Watcher
 from mvpipe.plan import load_plan
 from mvpipe.project import Project, find_folder, folder_for, open_project, read_project
-from mvpipe.request import Request, load_request
+from mvpipe.request import Request, load_request, shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +43,17 @@ class Session:
 @contextmanager
 def work_in(folder: Path, *, quiet: bool, wait: bool, resume: str = "") -> Iterator[Session]:
     """A session that may change the project; it holds the project's lock and keeps a log."""
-    terminal = Terminal(quiet=quiet, resume=resume or shlex.join(["mvpipe", *sys.argv[1:]]))
+    terminal = Terminal(quiet=quiet, resume=resume or _command())
     with open_project(folder, wait=wait, say=terminal.warn) as project:
         terminal.log = project.logs / f"{time.strftime('%Y-%m-%d-%H%M%S')}.log"
-        terminal.record(shlex.join(["mvpipe", *sys.argv[1:]]))
+        terminal.record(_command())
         yield Session(terminal=terminal, project=project)
+
+
+def _command() -> str:
+    """The command line as it may be shown and logged: addresses without their secrets."""
+    words = [shown(word) if "://" in word else word for word in sys.argv[1:]]
+    return shlex.join(["mvpipe", *(str(word) for word in words)])
 
 
 @contextmanager

@@ -20,6 +20,7 @@ def shoot(work: Session, ask: Request, *, only: Collection[int] | None, json: bo
     TakesExhausted : the film is made, but a shot that was to be rendered has no take
     """
     terminal = work.terminal
+    pipeline.greet(work.project, ask)
     with work.watcher() as watcher:
         ready = pipeline.prepare(work.project, ask, watcher)
         for note in ready.production.plan.notes:

@@ -11,7 +11,7 @@ from mvpipe.cli import options
 
 
 def verify(
-    film: Annotated[Path, typer.Argument(help="The film.", show_default=False)],
+    film: Annotated[Path, typer.Argument(help="The film.", metavar="FILM", show_default=False)],
     song: Annotated[Path, typer.Option("--song", help="The song it was made for.", metavar="FILE")],
     frames: Annotated[
         int | None,

@@ -208,10 +208,23 @@ class Render(_Part):
         examples=["animatic", "comfyui"],
     )
     graph: Name | None = Field(
-        default=None, description="The ComfyUI template, by its name.", examples=["native-ref2va"]
+        default=None,
+        description="The ComfyUI template by its name, or the path of a graph with its slots file beside it.",
+        examples=["native-ref2va", "graphs/mine.json"],
     )
     profile: Name | None = Field(
         default=None, description="The sampling profile, by its name.", examples=["ref2va-turbo-8"]
+    )
+    without_voice: Literal["silence", "none"] = Field(
+        default="silence",
+        description="What H3 hears in shots in which nobody sings: silence keeps mouths shut; none lets it "
+        "make sounds of its own, which never reach the film.",
+        examples=["silence"],
+    )
+    lyrics: Line = Field(
+        default="",
+        description="Language of the lyrics, if they may be told to H3 word for word; left out, they are not.",
+        examples=["English"],
     )
     takes: Takes = Field(
         default=3, description="How often a shot is tried before a slug stands in.", examples=[3]
@@ -226,9 +239,13 @@ class Render(_Part):
     @property
     def options(self) -> dict[str, Any]:
         """The settings of the chosen backend, as canonical values."""
-        if self.backend == "animatic":
+        return self.options_for(self.backend)
+
+    def options_for(self, backend: str) -> dict[str, Any]:
+        """The settings of a backend, as canonical values."""
+        if backend == "animatic":
             return self.animatic.model_dump()
-        return self.model_dump(include={"graph", "profile"}, exclude_none=True)
+        return self.model_dump(include={"graph", "profile", "without_voice", "lyrics"}, exclude_none=True)
 
 
 class Gate(_Part):

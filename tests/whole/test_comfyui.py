@@ -1,0 +1,123 @@
+"""A film of H3 takes, made through a server that speaks ComfyUI as measured (`mvpipe.testing`)."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mvpipe.testing.standin import Standin, standin
+from tests.whole.studio import Studio, build
+
+SECRET = "geheimes-wort"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A song and a storyboard for H3, heard once."""
+    studio = build(tmp_path_factory.mktemp("h3"), seconds=16.0)
+    studio.edit("192x128", "256x160")
+    studio.edit("look:", "render: {backend: comfyui}\nlook:")
+    studio.run("plan", "--vocals", "vocals.wav", studio.song, studio.storyboard)
+    return studio.folder
+
+
+@pytest.fixture
+def studio(folder: Path, tmp_path: Path) -> Studio:
+    import shutil
+
+    shutil.copytree(folder, tmp_path / "film")
+    return Studio(tmp_path / "film")
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Standin]:
+    with standin(tmp_path / "server") as running:
+        yield running
+
+
+def render(studio: Studio, url: str) -> list[str]:
+    return ["render", "--vocals", "vocals.wav", "--backend", url, studio.song, studio.storyboard]
+
+
+def made(server: Standin) -> list[str]:
+    """Keys of what was sampled, in order: the job's facts travel with the prompt."""
+    return [json.dumps(run["sampled"], sort_keys=True) for run in server.runs() if run["sampled"]]
+
+
+def test_a_film_of_locked_takes(studio: Studio, server: Standin) -> None:
+    shots = studio.plan()["shots"]
+    studio.run(*render(studio, f"{server.url}?token={SECRET}"))
+    report = json.loads((studio.project / "report" / "report.json").read_text())
+    assert report["result"] == "complete"
+    assert report["proofs"]["film"]["sound"] == "exact"
+    assert len(made(server)) == len(shots)
+    voices = list(studio.entries("voice").values())
+    forms = [entry.task["params"] for entry in voices if "samples" in entry.task["params"]]
+    windows = sorted(shot["window"]["stop"] - shot["window"]["start"] for shot in shots)
+    assert sorted(form["samples"] for form in forms) == [round(n / 24 * 40) * 800 for n in windows]
+    for entry in studio.entries("take").values():
+        facts = json.loads(entry.path("take.facts.json").read_text())
+        assert facts["lock"] == "exact"
+    for path in studio.project.rglob("*"):
+        if path.is_file():
+            assert SECRET.encode() not in path.read_bytes(), f"{path} tells the secret"
+    again = len(server.requests(path="/prompt", method="POST"))
+    studio.run(*render(studio, server.url))
+    assert len(server.requests(path="/prompt", method="POST")) == again, "nothing is asked for twice"
+
+
+@pytest.mark.parametrize("fault", ["frames-short", "black", "sound-missing", "lock-ignored", "node-error"])
+def test_a_take_that_failed_in_silence_is_taken_again(studio: Studio, server: Standin, fault: str) -> None:
+    server.fault(fault, times=1)
+    studio.run(*render(studio, server.url))
+    assert studio.json("status")["result"] == "complete"
+    assert len(studio.entries("take")) in (len(studio.plan()["shots"]), len(studio.plan()["shots"]) + 1)
+
+
+def test_a_server_that_dies_is_waited_for(studio: Studio, tmp_path: Path) -> None:
+    with standin(tmp_path / "mortal", revive_s=1.0) as server:
+        server.fault("die", times=1, after=1)
+        studio.run(*render(studio, server.url))
+        assert server.deaths == 1
+    assert studio.json("status")["result"] == "complete"
+
+
+@pytest.mark.slow
+def test_killed_it_takes_up_what_the_server_went_on_with(studio: Studio, tmp_path: Path) -> None:
+    with standin(tmp_path / "slow", speed=40.0) as server:
+        with studio.start(*render(studio, server.url)) as child:
+            while not server.requests(path="/prompt", method="POST"):
+                assert child.poll() is None
+                time.sleep(0.05)
+            child.send_signal(signal.SIGKILL)
+            child.communicate()
+        studio.run(*render(studio, server.url))
+        counts = Counter(made(server))
+    assert len(counts) == len(studio.plan()["shots"])
+    assert set(counts.values()) == {1}, "the same thing was sampled twice"
+
+
+def test_no_server_is_one_clear_error_before_any_work(tmp_path: Path) -> None:
+    studio = build(tmp_path, seconds=8.0)
+    studio.edit("look:", "render: {backend: comfyui}\nlook:")
+    ran = studio.run(*render(studio, "http://127.0.0.1:9"), expect=6)
+    assert "http://127.0.0.1:9" in ran.stderr
+    assert not studio.entries("song"), "the song was read before the server was asked"
+
+
+def test_the_prompt_of_a_shot_names_the_voice(studio: Studio) -> None:
+    text = studio.run("prompt", "1").stdout
+    assert "<Audio 1>" in text
+    assert "fully_copy" in text
+    assert "Mira sings to us" in text
+
+
+def test_animatic_can_be_asked_for_whatever_the_storyboard_says(studio: Studio) -> None:
+    studio.run("render", "--vocals", "vocals.wav", "--backend", "animatic", studio.song, studio.storyboard)
+    assert studio.json("status")["result"] == "complete"
