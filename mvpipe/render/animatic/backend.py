@@ -17,7 +17,7 @@ from mvpipe.render.backend import Asset, Progress, Setup
 NAME = "animatic/1"
 """The number is raised when the same slate would give other bytes."""
 
-_BASE_S, _FRAME_S, _MEGAPIXEL_S = 0.8, 0.003, 0.016
+_BASE_S, _FRAME_S, _MEGAPIXEL_S = 0.5, 0.004, 0.019
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Animatic:
             raise RenderFailed(f"shot {slate.shot}: animatic: {exc}", hint=exc.hint) from exc
 
     def predict_s(self, frames: int, size: tuple[int, int]) -> float:
-        """Seconds for a take on one of two cores, as measured by `python -m tests.benchmarks animatic`."""
+        """Seconds for a take where each has a core to itself; measured by `python -m tests.benchmarks animatic`."""
         megapixels = size[0] * size[1] / 1e6
         return _BASE_S + frames * (_FRAME_S + _MEGAPIXEL_S * megapixels)
 

@@ -98,7 +98,7 @@ class Sheet:
             return self._patches[part, a, b]
 
 
-@lru_cache(maxsize=6)
+@lru_cache(maxsize=4)
 def sheet(dress: Dress) -> Sheet:
     """The sheet of a dress; the latest few are kept."""
     _, _, base = _draw(dress, Pose(), (LEFT, TOP, RIGHT, dress.bottom))
