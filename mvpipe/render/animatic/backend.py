@@ -92,7 +92,7 @@ class Animatic:
             raise RenderFailed(f"shot {slate.shot}: animatic: {exc}", hint=exc.hint) from exc
 
     def predict_s(self, frames: int, size: tuple[int, int]) -> float:
-        """Seconds for a take where each has a core to itself; measured by `python -m tests.benchmarks animatic`."""
+        """Seconds for a take that has a core to itself; from `python -m tests.benchmarks animatic`."""
         megapixels = size[0] * size[1] / 1e6
         return _BASE_S + frames * (_FRAME_S + _MEGAPIXEL_S * megapixels)
 
