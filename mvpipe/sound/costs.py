@@ -2,8 +2,7 @@
 
 A cut's price is a whole number of millionths, so that the cheapest plan is the same on every machine. One
 unit (`UNIT`) is the price of a cut in quiet that nothing speaks for. The prices keep the order in which
-things matter: in one shot, all that stands lower on this list weighs less than one step of what stands
-higher.
+things matter: in one shot, the most a row can cost is more than all rows below it can together.
 
 | price | per | from | to |
 |---|---|---|---|
@@ -11,7 +10,7 @@ higher.
 | `IN_VOICE`, `IN_VOICE_LOUD` | cut inside a sung phrase | 3 | 10 |
 | 1 - weight | cut | 0 | 1 |
 | `SHORT`, `SHORTER` | shot under 5 s | 0.03 | 0.1 |
-| `RENDER` | shot, by its predicted render time | 0.006 | 0.02 |
+| `RENDER` | shot, by its predicted render time | 0.012 | 0.02 |
 | `SAME_LENGTH` | shot as long as the one before | 0 | 0.0002 |
 """
 
@@ -34,7 +33,7 @@ class Figure:
 
 
 _SONGS = "measured on four synthetic songs with known words (114 gaps, 664 words)"
-_OURS = "our choice; plans stayed the same for values 20 % to either side on tests.synth songs"
+_OURS = "our choice; with a fifth more or less 8 to 11 of 273 cuts fall inside words, 9 as it is (16 stems)"
 
 WEIGHT: dict[BoundaryKind, Figure] = {
     BoundaryKind.SILENCE: Figure(

@@ -13,13 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mvpipe.clock import FILM_RATE, NTSC_FILM_RATE, Span, frames_in
-from mvpipe.errors import PlanError
-from mvpipe.film import BoundaryKind, Card, Shot
+from mvpipe.film import BoundaryKind
+from mvpipe.sound import costs
 from mvpipe.sound.boundaries import boundaries, marks
 from mvpipe.sound.cut import SECOND_BEST_APART, cut
 from mvpipe.sound.cutting import Cutting, Lengths, Pins
 from mvpipe.sound.hearing import Hearing
 from mvpipe.sound.ruler import Ruler
+from tests.sound.cuttings import check_is_a_plan, plan, starts
 from tests.sound.hearings import by_hand, hear, heard, shuffled, synth
 
 RATES = (FILM_RATE, NTSC_FILM_RATE)
@@ -30,26 +31,6 @@ SONGS: tuple[dict[str, Any], ...] = (
     {"seed": 3, "bpm": 128.0, "vocal_db": -4.0},
     {"seed": 4, "bpm": 100.0, "metre": 3},
 )
-
-
-def plan(hearing: Hearing, rate: Fraction = FILM_RATE, **kw: Any) -> Cutting:
-    return cut(hearing, frames=frames_in(hearing.samples, hearing.sample_rate, rate), rate=rate, **kw)
-
-
-def starts(cutting: Cutting) -> list[int]:
-    return [shot.cut.start for shot in cutting.shots[1:]]
-
-
-def check_is_a_plan(cutting: Cutting, frames: int, rate: Fraction) -> None:
-    """It tiles the film, and every shot is one that can be rendered."""
-    assert cutting.spans[0].start == 0
-    assert cutting.spans[-1].stop == frames
-    assert all(a.meets(b) for a, b in pairwise(cutting.spans))
-    for shot in cutting.shots:
-        Shot(number=shot.number, cut=shot.cut, window=shot.window, card=Card(prompt=""), voice=shot.voice)
-        assert shot.window.stop <= frames or shot.window.start == 0
-        assert shot.cut.start - shot.window.start >= min(8, shot.cut.start)
-        assert shot.window.stop - shot.cut.stop >= min(8, frames - shot.cut.stop)
 
 
 def in_words(cutting: Cutting, kw: dict[str, Any]) -> float:
@@ -138,6 +119,17 @@ def test_no_plan_is_cheaper_and_no_runner_up_is_closer(hearing: Hearing, frames:
             other = shot.runner_up.frame
             assert abs(other - shot.cut.start) >= SECOND_BEST_APART
             assert shot.runner_up.more == min(p for c, p in every.items() if other in c) - cutting.price
+
+
+def test_the_prices_keep_their_order_and_have_sources() -> None:
+    ruler = Ruler.of(Lengths(), FILM_RATE, float)
+    voice, weak, same = costs.IN_VOICE.value, 1.0, costs.SAME_LENGTH.value
+    short, render = ruler.out_of_length(108) / costs.UNIT, ruler.render(192) / costs.UNIT
+    rows = [costs.OUT_OF_RANGE.value, voice, weak, short, render, same]
+    assert all(row > sum(rows[i + 1 :]) for i, row in enumerate(rows))
+    figures = [f for f in vars(costs).values() if isinstance(f, costs.Figure)]
+    assert all(f.source for f in [*figures, *costs.WEIGHT.values(), *costs.SUPPORT.values()])
+    assert set(costs.WEIGHT) == set(BoundaryKind)
 
 
 @pytest.mark.parametrize("kw", SONGS)
@@ -239,70 +231,6 @@ def test_a_dear_window_is_avoided() -> None:
     cutting = plan(hearing, price=dear)
     assert 192 not in [len(shot.window) for shot in cutting.shots]
     assert len(cutting.shots) == len(plan(hearing).shots)  # but a cut more would be worse
-
-
-def test_pins_are_kept() -> None:
-    hearing = heard(seed=1)
-    free = plan(hearing)
-    avoided = Span(starts(free)[3] - 3, starts(free)[3] + 4)
-    pins = Pins(keep=(500, 1300), avoid=(avoided,))
-    cutting = plan(hearing, pins=pins)
-    assert {500, 1300} <= set(starts(cutting))
-    assert not any(frame in avoided for frame in starts(cutting))
-    assert {s.cut.start for s in cutting.shots if s.pinned == "keep"} == {500, 1300}
-
-
-def test_stretches_between_pins_know_nothing_of_each_other() -> None:
-    hearing = heard(seed=1)
-    both, one = plan(hearing, pins=Pins(keep=(500, 1300))), plan(hearing, pins=Pins(keep=(1300,)))
-    assert [f for f in starts(both) if f >= 1300] == [f for f in starts(one) if f >= 1300]
-
-
-def test_a_moved_cut_changes_the_two_shots_beside_it_and_nothing_else() -> None:
-    hearing = heard(seed=1)
-    free = plan(hearing)
-    number, frame = 5, free.shots[4].cut.start + 9
-    moved = plan(hearing, pins=Pins(at={number: frame}))
-    assert moved.shots[4].cut.start == frame
-    assert moved.shots[4].pinned == "at"
-    changed = [
-        a.number
-        for a, b in zip(free.shots, moved.shots, strict=True)
-        if (a.cut, a.window) != (b.cut, b.window)
-    ]
-    assert changed == [4, 5]
-    assert moved.shots[4].runner_up is not None
-    assert moved.shots[4].runner_up.frame == free.shots[4].cut.start
-
-
-@pytest.mark.parametrize(
-    ("pins", "said"),
-    [
-        (Pins(keep=(0,)), r"cuts\.keep: 0:00\.000: outside the film"),
-        (Pins(keep=(2400,)), r"cuts\.keep: 1:40\.000: outside the film of 1:30\.000"),
-        (Pins(keep=(500,), avoid=(Span(490, 510),)), r"cuts\.keep: 0:20\.833: inside cuts\.avoid 0:20\.416"),
-        (Pins(avoid=(Span(300, 720),)), r"cuts\.avoid: 0:12\.500 - 0:30\.000: no way to cut between"),
-        (Pins(at={1: 30}), r"cuts\.at: shot 1 .*the first shot starts with the film"),
-        (Pins(at={99: 30}), r"cuts\.at: shot 99 at 0:01\.250: the plan has \d+ shots"),
-        (Pins(at={3: 2000}), r"cuts\.at: shot 3 at 1:23\.333: the shots beside it leave it no room"),
-        (Pins(at={3: 260}, avoid=(Span(250, 270),)), r"cuts\.at: shot 3 at 0:10\.833: inside cuts\.avoid"),
-    ],
-)
-def test_pins_that_cannot_be_are_named(pins: Pins, said: str) -> None:
-    with pytest.raises(PlanError, match=said) as error:
-        plan(heard(seed=1), pins=pins)
-    assert error.value.hint
-
-
-def test_a_kept_cut_cannot_be_moved() -> None:
-    with pytest.raises(PlanError, match=r"its cut is kept at 0:06\.000"):
-        plan(by_hand(30), pins=Pins(keep=(144,), at={2: 150}))
-
-
-def test_pins_a_frame_apart_are_the_editors_wish() -> None:
-    cutting = plan(by_hand(30), pins=Pins(keep=(144, 145)))
-    assert Span(144, 145) in cutting.spans
-    check_is_a_plan(cutting, 720, FILM_RATE)
 
 
 def test_each_cut_says_why_and_what_was_second_best() -> None:
