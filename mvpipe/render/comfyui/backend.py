@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mvpipe.errors import MediaError, RenderFailed
+from mvpipe.errors import MediaError, RenderFailed, SettingsError
 from mvpipe.film import Slate
 from mvpipe.render.backend import Asset, Progress, Setup, VoiceFormat
 from mvpipe.render.comfyui import slating
@@ -52,7 +52,8 @@ class ComfyUI:
     client: Client
     defaults: Options = field(default_factory=Options)
     beside: Path = field(default_factory=Path)
-    _templates: dict[str, Template] = field(default_factory=dict[str, Template], init=False, repr=False)
+    _asked: dict[str, Template] = field(default_factory=dict[str, Template], init=False, repr=False)
+    _named: dict[str, Template] = field(default_factory=dict[str, Template], init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -138,11 +139,17 @@ class ComfyUI:
         """Seconds for a take on a 24 GB card, as far as anybody published a figure."""
         return predict_s(frames, size, self.defaults.profile)
 
-    def _template(self, name: str) -> Template:
-        if name not in self._templates:
-            found = load(name, self.beside)
-            self._templates[name] = self._templates[found.name] = found
-        return self._templates[name]
+    def _template(self, asked: str) -> Template:
+        """By what the storyboard asks for; a slate knows it by its name alone, which is remembered here."""
+        if asked not in self._asked:
+            found = load(asked, self.beside)
+            known = self._named.setdefault(found.name, found)
+            if known.path != found.path:
+                raise SettingsError(
+                    f"graph: {found.path}: of the same name as {known.path}", hint="rename one"
+                )
+            self._asked[asked] = found
+        return self._asked[asked]
 
     def _filled(self, setup: Setup) -> tuple[Template, ShotGraph]:
         options = read_options(setup.options, self.defaults)
@@ -150,7 +157,7 @@ class ComfyUI:
         return template, shot_graph(setup, template, options)
 
     def _order(self, slate: Slate, assets: Mapping[str, Path]) -> Order:
-        template, graph = self._template(slate.graph["template"]), slate.graph["graph"]
+        template, graph = self._named[slate.graph["template"]], slate.graph["graph"]
         facts = examine(graph)
         return Order(
             key=key_of(slate),
@@ -165,7 +172,7 @@ class ComfyUI:
         )
 
     def _fitted(self, slate: Slate, server: Server, graph: Mapping[str, Any]) -> Fitted:
-        template = self._template(slate.graph["template"])
+        template = self._named[slate.graph["template"]]
         known = {name: info for name in template.asks() if (info := server.schema(name)) is not None}
         facts = server.facts()
         setting = Setting(

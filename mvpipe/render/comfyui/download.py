@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mvpipe.errors import RenderFailed, Unreachable
+from mvpipe.render.comfyui.answers import Stream, refusal
 from mvpipe.render.comfyui.ends import File
 from mvpipe.render.comfyui.steady import Steady
-from mvpipe.render.comfyui.transport import Stream, Transport, refusal
+from mvpipe.render.comfyui.transport import Transport
 
 RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
 

@@ -62,18 +62,16 @@ class Making:
                 if sight.place is not Place.ENDED:
                     sight = self._follow()
                 if sight.end is None:
-                    sight = self._lose()
-                if sight.end is not None:
+                    self._lose(into)
+                else:
                     self._settle(sight.end, into)
-                    sight = ABSENT
+                sight = ABSENT
         except Cancelled:
             self._cancel()
             raise
         finally:
             self._listener.close()
         return self._made
-
-    # what was there before -------------------------------------------------------------------------
 
     def _take_up(self, into: Path) -> Sight:
         """Where the work stands that somebody else, or we before we died, may have begun."""
@@ -87,18 +85,19 @@ class Making:
         for _ in range(STRANGERS):
             sight = self._look()
             if sight.place is Place.ABSENT and state in (State.SENT, State.RUNNING):
-                return self._lose() if not self._is_there() else self._look()
+                if self._is_there():
+                    return self._look()
+                self._lose(into)
+                return ABSENT
             if self._job.state is not State.NEW or sight.end is None or sight.end.failure is None:
                 return sight
             self._keep(self._job.again())
         raise RenderFailed(f"{self._where()}: the server knows {STRANGERS} failed attempts at it")
 
-    # begin -----------------------------------------------------------------------------------------
-
     def _begin(self) -> None:
         """Check, upload, write it down, send."""
         order = self._order
-        graph = order.fit(self._server, order.graph)
+        graph = self._steady(lambda: order.fit(self._server, order.graph))
         names = self._client.uploads.ensure(order.uploads, self._steady)
         graph = order.finish(graph, f"{FOLDER}/{self._job.prompt_id}", names)
         self._keep(self._job.with_state(State.SENT))
@@ -110,8 +109,6 @@ class Making:
             if not exc.retryable:
                 self._keep(self._job.with_state(State.NEW))
             raise
-
-    # follow ----------------------------------------------------------------------------------------
 
     def _follow(self) -> Sight:
         """The job's end; absent where it is gone."""
@@ -149,15 +146,13 @@ class Making:
         if vigil.silent(now):
             self._listener.close()
 
-    # end -------------------------------------------------------------------------------------------
-
-    def _lose(self) -> Sight:
-        """It is gone: lost with its server, deleted, or its record was. Its film, or the next attempt."""
-        if self._salvageable():
-            return Sight(place=Place.ENDED, end=self._salvage())
+    def _lose(self, into: Path) -> None:
+        """It is gone: lost with its server, deleted, or its record was. Save its film, or make ready anew."""
+        if self._fetch(self._guess(), into, ends.UNKNOWN, guessed=True):
+            return
         if self._job.cancelled:
             self._keep(self._job.again())
-            return ABSENT
+            return
         job, patience = self._job, self._patience
         deaths = job.deaths + (job.state is State.RUNNING)
         self._server.forget()
@@ -167,19 +162,11 @@ class Making:
             self._fail(Lasting, f"the server died {deaths} times while it ran this", SMALLER)
         if job.losses + 1 >= patience.losses:
             self._fail(RenderFailed, f"vanished from the queue {job.losses + 1} times", "who clears it?")
-        return ABSENT
-
-    def _salvageable(self) -> bool:
-        """Whether the job's film is there though its record is not: nobody else's has its name."""
-        return bool(self._steady(lambda: self._server.size_of(self._guess())))
 
     def _guess(self) -> File:
+        """What the job's film is called; nobody else's is, so it is known without a record."""
         name = f"{self._job.prompt_id}_00001_.mp4"
         return File(node=self._order.outputs[0], filename=name, subfolder=FOLDER, kind="output")
-
-    def _salvage(self) -> End:
-        entry = {"filename": self._guess().filename, "subfolder": FOLDER, "type": "output"}
-        return replace(ends.UNKNOWN, outputs={self._order.outputs[0]: {"images": [entry]}})
 
     def _settle(self, end: End, into: Path) -> None:
         """Fetch what came of it, or make ready for the next attempt; raises where there is none."""
@@ -188,17 +175,22 @@ class Making:
         elif not self._fetch(self._own(end.outputs), into, end):
             self._stray(end)
 
-    def _fetch(self, file: File | None, into: Path, end: End) -> bool:
+    def _fetch(self, file: File | None, into: Path, end: End, *, guessed: bool = False) -> bool:
+        """Whether the film is here now, and whole. What the server named is noted before it is fetched."""
         if file is None:
             return False
-        entry = {"node": file.node, **file.query}
-        self._keep(replace(self._job, state=State.DONE, outputs=(entry,), cancelled=False))
+        done = replace(
+            self._job, state=State.DONE, outputs=({"node": file.node, **file.query},), cancelled=False
+        )
+        if not guessed:
+            self._keep(done)
         self._listener.close()
         if not download(self._client.transport, file, into, self._steady):
             return False
         if not self._order.whole(into):
             into.unlink(missing_ok=True)
             return False
+        self._keep(done)
         self._made = Made(
             prompt_id=self._job.prompt_id,
             sampled=not self._order.samplers <= end.cached,
@@ -242,8 +234,6 @@ class Making:
         else:
             self._fail(RenderFailed, str(failure), "look at ComfyUI's own log")
 
-    # ways out --------------------------------------------------------------------------------------
-
     def _fail(self, kind: type[RenderFailed], what: str, hint: str) -> None:
         self._keep(self._job.with_state(State.FAILED))
         raise kind(f"{self._where()}: {what}", hint=hint)
@@ -255,8 +245,6 @@ class Making:
         self._keep(replace(self._job, cancelled=True))
         with suppress(BackendError):  # its record knows it as well as any that was left behind
             self._server.cancel(self._job.prompt_id)
-
-    # small things ----------------------------------------------------------------------------------
 
     def _look(self) -> Sight:
         return self._steady(lambda: self._server.look(self._job.prompt_id))
@@ -278,6 +266,7 @@ class Making:
         told: dict[str, Any] = {"url": self._server.name}
         with suppress(BackendError):  # the film is here; it does not wait for its circumstances
             told["server"] = self._server.facts().record()
+            told["packs"] = self._server.packs(str(node["class_type"]) for node in self._order.graph.values())
             told["devices"] = [dict(device) for device in self._server.devices()]
         return told | {
             "prompt_id": self._job.prompt_id,

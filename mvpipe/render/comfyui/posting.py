@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from mvpipe.errors import BackendError, GraphRejected, RenderFailed, Unreachable
+from mvpipe.render.comfyui.answers import Answer, refusal
 from mvpipe.render.comfyui.failures import NotComfyUI
 from mvpipe.render.comfyui.jobs import Job
 from mvpipe.render.comfyui.order import Graph
 from mvpipe.render.comfyui.server import Place, Server
 from mvpipe.render.comfyui.steady import Steady
-from mvpipe.render.comfyui.transport import Answer, refusal
 
 FAULTS_SHOWN = 4
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -12,9 +12,10 @@ from urllib.parse import quote
 from mvpipe.errors import RenderFailed
 from mvpipe.render.comfyui import ends
 from mvpipe.render.comfyui.address import without_secrets
+from mvpipe.render.comfyui.answers import CHECK_IT, Answer, checked, refusal
 from mvpipe.render.comfyui.ends import End, File
 from mvpipe.render.comfyui.failures import NotComfyUI
-from mvpipe.render.comfyui.transport import CHECK_IT, Answer, Transport, checked, refusal
+from mvpipe.render.comfyui.transport import Transport
 
 FOLDER = "mvpipe"
 """Our folder below the server's input and output folders."""
@@ -130,6 +131,11 @@ class Server:
                 found = self._object(f"/object_info/{quote(name, safe='')}")
                 self._schemas[name] = found.get(name)
             return self._schemas[name]
+
+    def packs(self, names: Iterable[str]) -> list[str]:
+        """The modules that classes come from, as far as they were asked for; versions are not told."""
+        found = (self._schemas.get(name) or {} for name in names)
+        return sorted({str(schema["python_module"]) for schema in found if "python_module" in schema})
 
     def forget(self) -> None:
         """It may be another one now: it was away."""

@@ -15,8 +15,8 @@ from mvpipe.render.comfyui.likeness import Heard, likeness
 from mvpipe.render.comfyui.times import rows
 
 WEIGHTS, FASTEST = 19.3e9, 5e15
-"""Weights of the model's fifty blocks (from their shapes in h3.md; each is multiplied and added once a row and
-step), and operations a second that no single card does: some have as many on paper, in eight bits."""
+"""Weights of the model's fifty blocks (from their shapes in h3.md; each is multiplied and added once a row
+and step), and operations a second that no single card does: some have as many on paper, in eight bits."""
 
 QUIET = 0.001
 """Peak below which a sound is silence: -60 dB."""

@@ -132,7 +132,6 @@ def record(made: ShotGraph, template: Template) -> dict[str, Any]:
     return {
         "template": template.name,
         "graph": made.graph,
-        "profile": made.profile,
         "lock": made.lock,
         "sound": made.sound.value,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from PIL import Image
 from mvpipe.errors import GraphRejected, MediaError, RenderFailed, SettingsError, StoryboardError, Unreachable
 from mvpipe.film import ShotKind, Slate
 from mvpipe.render.backend import Asset, Backend, CastMember, Setup, WantsVoice
+from mvpipe.render.comfyui import template
 from mvpipe.render.comfyui.address import address
 from mvpipe.render.comfyui.backend import ComfyUI, key_of
 from mvpipe.render.comfyui.client import Client
@@ -166,6 +168,14 @@ class TestSlates:
         with pytest.raises(kind, match=says):
             nowhere(tmp_path).slate(setup(files, options=options), take=1, seed=7)
 
+    def test_two_graphs_of_one_name_are_not_mixed_up(self, tmp_path: Path, files: Path) -> None:
+        for suffix in (".json", ".slots.yaml"):
+            shutil.copy(template.home() / f"reference-only{suffix}", tmp_path / f"native-ref2va{suffix}")
+        backend = nowhere(tmp_path, graph=str(tmp_path / "native-ref2va.json"))
+        assert backend.slate(setup(files), take=1, seed=7).graph["lock"] == "none"
+        with pytest.raises(SettingsError, match="of the same name as"):
+            backend.slate(setup(files, options={"graph": "native-ref2va"}), take=1, seed=7)
+
     def test_a_picture_that_cannot_be_used(self, tmp_path: Path, files: Path) -> None:
         (tmp_path / "torn.png").write_bytes((files / "mira.png").read_bytes()[:200])
         torn = CastMember(name="mira", description="x", pictures=(asset(tmp_path / "torn.png"),), sings=True)
@@ -232,6 +242,7 @@ class TestTakes:
         assert (told["lock"], told["sound"], told["attempt"]) == ("exact", "voice", 1)
         assert told["server"]["comfyui_version"] in ("0.33.0", "0.38.0")
         assert told["step_s"] >= 0
+        assert "comfy_extras.nodes_minimax_h3" in told["packs"]
 
     def test_the_seed_reaches_the_sampler(
         self, backend: ComfyUI, server: Standin, files: Path, tmp_path: Path

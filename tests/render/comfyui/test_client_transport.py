@@ -19,9 +19,10 @@ from requests import exceptions as foreign
 
 from mvpipe.errors import BackendError, RenderFailed, RenderTimeout, SettingsError, Unreachable
 from mvpipe.render.comfyui.address import address, shown, without_secrets
+from mvpipe.render.comfyui.answers import Answer, checked, refusal
 from mvpipe.render.comfyui.failures import NotComfyUI, Refused
 from mvpipe.render.comfyui.patience import Patience
-from mvpipe.render.comfyui.transport import FOREIGN, Answer, Transport, checked, of_exception, refusal
+from mvpipe.render.comfyui.transport import FOREIGN, Transport, of_exception
 from mvpipe.testing.standin import standin
 from tests.render.comfyui.rig import QUICK, Rig, frames_of
 from tests.render.comfyui.wire import answer, wire
