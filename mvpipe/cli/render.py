@@ -15,6 +15,15 @@ def render(
     only: Annotated[
         str, typer.Option("--only", help="Render these shots alone, such as 3,7-9; the rest as it is.")
     ] = "",
+    rehearse: Annotated[
+        bool,
+        typer.Option(
+            "--rehearse", help="Play the night through against a stand-in server: schedule, time, disk."
+        ),
+    ] = False,
+    card: Annotated[
+        str, typer.Option("--card", help="Whose speed a rehearsal takes: 24gb or 16gb.", metavar="CARD")
+    ] = "24gb",
     into: options.Into = None,
     backend: options.Backend = None,
     separator: options.Separator = None,
@@ -47,5 +56,8 @@ def render(
     )
     wanted = session.numbers([only]) if only else None
     folder = session.project_folder(storyboard, into)
+    if rehearse:
+        shooting.rehearse(folder, ask, card=card, quiet=quiet, wait=wait, json=json)
+        return
     with session.work_in(folder, quiet=quiet or json, wait=wait) as work:
         shooting.shoot(work, ask, only=wanted, json=json)

@@ -6,8 +6,9 @@ from collections.abc import Collection
 from pathlib import Path
 
 from mvpipe import pipeline
-from mvpipe.cli.session import Session
-from mvpipe.errors import TakesExhausted
+from mvpipe.cli.session import Session, work_in
+from mvpipe.errors import SettingsError, TakesExhausted
+from mvpipe.rehearsal import CARDS, rehearsal_folder, stage
 from mvpipe.report import Report, summarise, write_report
 from mvpipe.request import Request
 
@@ -33,6 +34,27 @@ def shoot(work: Session, ask: Request, *, only: Collection[int] | None, json: bo
     else:
         terminal.result(report.text(Path.cwd()))
     _complain(report, made, only)
+
+
+def rehearse(folder: Path, ask: Request, *, card: str, quiet: bool, wait: bool, json: bool) -> None:
+    """Make the film in a project of its own, with takes of a stand-in, and say what the night would need.
+
+    Raises
+    ------
+    SettingsError : no such card
+    """
+    if card not in CARDS:
+        raise SettingsError(f"--card: not known: {card}", hint=f"it is one of {', '.join(CARDS)}")
+    apart = rehearsal_folder(folder)
+    with work_in(apart, quiet=quiet or json, wait=wait) as work, stage(ask, apart, card) as (asked, scene):
+        with work.watcher() as watcher:
+            ready = pipeline.prepare(work.project, asked, watcher)
+            pipeline.shoot(work.project, ready, watcher=watcher)
+        found = scene.rehearsed(work.project)
+        if json:
+            work.terminal.json(found.as_json())
+        else:
+            work.terminal.result(found.text())
 
 
 def _complain(report: Report, made: pipeline.Made, only: Collection[int] | None) -> None:

@@ -121,3 +121,17 @@ def test_the_prompt_of_a_shot_names_the_voice(studio: Studio) -> None:
 def test_animatic_can_be_asked_for_whatever_the_storyboard_says(studio: Studio) -> None:
     studio.run("render", "--vocals", "vocals.wav", "--backend", "animatic", studio.song, studio.storyboard)
     assert studio.json("status")["result"] == "complete"
+
+
+def test_a_rehearsal_counts_the_night_and_leaves_the_film_alone(studio: Studio) -> None:
+    before = sorted(path.name for path in studio.project.rglob("*"))
+    command = ["render", "--vocals", "vocals.wav", "--rehearse", studio.song, studio.storyboard]
+    slow = studio.json(*command, "--card", "16gb")
+    shots = len(studio.plan()["shots"])
+    assert sorted(take["shot"] for take in slow["takes"]) == list(range(1, shots + 1))
+    assert 60 < slow["seconds"] < 24 * 3600
+    assert sum(take["seconds"] for take in slow["takes"]) == pytest.approx(slow["seconds"], rel=0.1)
+    assert slow["disk_bytes"] > 1e5
+    assert sorted(path.name for path in studio.project.rglob("*")) == before
+    assert "in all" in studio.run(*command).stdout
+    studio.run(*command, "--card", "3dfx", expect=2)
