@@ -38,7 +38,7 @@ class Framing:
 
 
 FRAMINGS = {
-    "extreme close-up": Framing(0.92, 0.36),
+    "extreme close-up": Framing(0.84, 0.335),
     "close-up": Framing(0.70, 0.335),
     "medium close-up": Framing(0.49, 0.325),
     "medium": Framing(0.37, 0.28),
