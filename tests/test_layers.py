@@ -35,9 +35,9 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "tools": GROUND,
     "build": FLOOR,
     **dict.fromkeys(CRAFTS, NOUNS),
-    **dict.fromkeys(PIPELINE, NOUNS | CRAFTS | PIPELINE | {"build"}),
+    **dict.fromkeys(PIPELINE, NOUNS | CRAFTS | PIPELINE | {"build", "testing"}),
     **dict.fromkeys(("cli", "doctor", "studio"), NOUNS | CRAFTS | PIPELINE | {"build"}),
-    "testing": NOUNS,  # servers of their own, which nothing else needs
+    "testing": NOUNS,  # servers of their own, which only a rehearsal needs
     "__init__": frozenset(),
     "__main__": frozenset({"cli"}),
 }

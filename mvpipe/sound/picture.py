@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.resources import as_file, files
 from math import ceil
 from pathlib import Path
 
@@ -36,6 +37,9 @@ ROW_SECONDS = ((120, 30), (900, 60))
 
 TICKS = (1, 2, 5, 10, 15)
 """Seconds between the moments written below a row: the first that gives no more than 16."""
+
+TYPEFACE = "render/animatic/fonts/FiraSansCondensed-Regular.ttf"
+"""Below the package: Latin, Greek and Cyrillic."""
 
 FINE = 2
 """Rows are drawn twice as large and scaled down, for smooth edges."""
@@ -265,11 +269,16 @@ def _fitting(pen: ImageDraw.ImageDraw, text: str, room: float, size: int) -> str
 
 
 def _plain(text: str) -> str:
-    """The text in the letters Pillow's own font has: ASCII. Accents go, other scripts leave a gap."""
-    bare = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
-    return " ".join(bare.split())
+    """The text in one line, accents and letters as one; scripts the typeface does not have leave a gap."""
+    whole = unicodedata.normalize("NFC", text)
+    return " ".join(
+        "".join(
+            letter if ord(letter) < 0x530 or 0x1E00 <= ord(letter) < 0x2070 else " " for letter in whole
+        ).split()
+    )
 
 
 @cache
-def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    return ImageFont.load_default(size)
+def _font(size: int) -> ImageFont.FreeTypeFont:
+    with as_file(files("mvpipe") / TYPEFACE) as path:
+        return ImageFont.truetype(path, size)

@@ -103,10 +103,14 @@ def test_the_same_plan_is_the_same_picture(tmp_path: Path) -> None:
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_letters_the_font_has_not_are_written_without_their_accents(tmp_path: Path) -> None:
-    bare = drawn(by_hand(10), tmp_path / "bare.png", Labels(title="Uber die Brucke"))
-    accents = drawn(by_hand(10), tmp_path / "accents.png", Labels(title="Über die Brücke"))
-    assert np.array_equal(bare, accents)
+def test_accents_are_written_and_scripts_the_font_has_not_leave_a_gap(tmp_path: Path) -> None:
+    def titled(title: str) -> NDArray[np.uint8]:
+        return drawn(by_hand(10), tmp_path / "title.png", Labels(title=title))
+
+    assert not np.array_equal(titled("Uber die Brucke"), titled("Über die Brücke"))
+    assert np.array_equal(titled("U\u0308ber"), titled("Über")), "composed or not, it is one letter"
+    assert np.array_equal(titled("Ночь 夜"), titled("Ночь"))
+    assert not np.array_equal(titled("Ночь"), titled("Νύχτα"))
 
 
 def test_any_words_may_stand_on_it(tmp_path: Path) -> None:
