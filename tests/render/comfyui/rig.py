@@ -28,6 +28,7 @@ from mvpipe.render.comfyui.client import Client
 from mvpipe.render.comfyui.jobs import Job, job_id
 from mvpipe.render.comfyui.order import Order
 from mvpipe.render.comfyui.patience import Patience
+from mvpipe.render.comfyui.steady import Steady
 from mvpipe.testing.standin import Standin
 from mvpipe.tools import picture
 
@@ -226,7 +227,8 @@ class Rig:
 
     def forget_cache(self) -> None:
         """Have the server sample anew what it has sampled before."""
-        self.client.server.free()
+        steady = Steady(self.patience, lambda: None, met=True)  # its door may still be closed
+        steady(self.client.server.free)
         time.sleep(0.2)
 
 
