@@ -26,7 +26,7 @@ from mvpipe.errors import BackendError, GraphRejected, MediaError, MvpipeError, 
 from mvpipe.film import Clip, Finding, Outcome, Shot, Slate, Slug, Take, Verdict
 from mvpipe.production import Crew
 from mvpipe.project import Project
-from mvpipe.render.backend import Setup
+from mvpipe.render.backend import Notes, Setup
 
 CLIP = "take.mp4"
 MEZZANINE = "shot.mp4"
@@ -109,8 +109,10 @@ class ShotWork:
             return NO_GROWTH
         slate, *rest = slates
         task = takes.take_task(slate)
-        if not self.crew.may_render(self.shot) and not self.crew.project.vault.find(task.key):
-            return NO_GROWTH
+        if not self.crew.project.vault.find(task.key):
+            if not self.crew.may_render(self.shot):
+                return NO_GROWTH
+            self._note(setup)
         name = f"take {self.shot.number}.{slate.take}"
 
         def retake(error: MvpipeError) -> Growth:
@@ -135,6 +137,12 @@ class ShotWork:
             rescue=retake,
         )
         return self._wait_for(take)
+
+    def _note(self, setup: Setup) -> None:
+        """Say what the backend would have the person know before a take is made."""
+        backend = self.crew.backend
+        for note in backend.notes(setup) if isinstance(backend, Notes) else ():
+            self.crew.say(f"shot {self.shot.number}: {note}")
 
     def _render(self, slate: Slate, setup: Setup) -> Callable[[Path, Progress], Mapping[str, Any]]:
         def make(folder: Path, progress: Progress) -> Mapping[str, Any]:

@@ -97,6 +97,14 @@ class WantsVoice(Protocol):
         """The format for a window of so many frames."""
 
 
+@runtime_checkable
+class Notes(Protocol):
+    """A backend that has something to say about a shot before it is rendered."""
+
+    def notes(self, setup: Setup) -> tuple[str, ...]:
+        """What the person should know, in words: letters no font has, pictures that are left out."""
+
+
 class Backend(Protocol):
     """Makes takes."""
 

@@ -223,7 +223,7 @@ class Render(_Part):
     )
     lyrics: Line = Field(
         default="",
-        description="Language of the lyrics, if they may be told to H3 word for word; left out, they are not.",
+        description="Language of the lyrics, if H3 may be told them word for word; left out, it is not.",
         examples=["English"],
     )
     takes: Takes = Field(
