@@ -184,7 +184,7 @@ def test_the_command_says_which_shots_failed_and_how_to_try_again(
     project: Project, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     backend = Puppeteer({(2, attempt): "black" for attempt in (1, 2, 3)})
-    monkeypatch.setattr(pipeline, "find_backend", lambda _: backend)
+    monkeypatch.setattr(pipeline, "find_backend", lambda *_: backend)
     ask = session.request(folder / "song.wav", folder / "board.yaml", vocals=folder / "vocals.wav")
     from mvpipe.cli.terminal import Terminal
 
