@@ -55,10 +55,14 @@ def sampled(server: Standin, folder: Path, name: str) -> int:
     return sum(len(run["sampled"]) for run in server.runs() if run["prompt_id"] in ids)
 
 
-def check(server: Standin, folder: Path, calm: dict[str, str]) -> None:
-    """The same films, nothing rendered twice, nothing lost, nobody harmed."""
+def check(server: Standin, folder: Path, calm: dict[str, str], *, least: int = 0) -> None:
+    """The same films, nothing rendered twice, nothing lost, nobody harmed.
+
+    A server that is killed between writing a film and noting its run has made one that its log has not.
+    """
     assert {name: essence(folder / f"{name}.mp4") for name in NAMES} == calm
-    assert {name: sampled(server, folder, name) for name in NAMES} == dict.fromkeys(NAMES, 1)
+    found = {name: sampled(server, folder, name) for name in NAMES}
+    assert all(least <= times <= 1 for times in found.values()), found
     assert misdeeds(server) == []
 
 
@@ -73,7 +77,7 @@ def test_the_client_is_killed(tmp_path: Path, calm: dict[str, str], version: str
                 time.sleep(rng.uniform(0.3, 1.6))
                 child.kill()
         finish(server, folder)
-        check(server, folder, calm)
+        check(server, folder, calm, least=1)
 
 
 @pytest.mark.parametrize(("version", "seed"), [("0.33.0", 1), ("0.3.64", 2)])
