@@ -106,9 +106,10 @@ class WeightsMissing(ToolError):
 
 
 class BackendError(MvpipeError):
-    """A backend could not make a take."""
+    """A backend could not make a take; `retake` says whether another seed may help."""
 
     exit_code = 6
+    retake: ClassVar[bool] = False
 
 
 class GraphRejected(BackendError):
@@ -117,6 +118,8 @@ class GraphRejected(BackendError):
 
 class RenderFailed(BackendError):
     """The backend tried and failed."""
+
+    retake = True
 
 
 class Unreachable(BackendError):

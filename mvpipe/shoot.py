@@ -22,7 +22,7 @@ from mvpipe import takes
 from mvpipe.build.graph import NO_GROWTH, Growth, Node, Progress, Work
 from mvpipe.build.key import Task, file_digest
 from mvpipe.build.vault import Entry
-from mvpipe.errors import BackendError, GraphRejected, MediaError, MvpipeError, VaultError
+from mvpipe.errors import BackendError, MediaError, MvpipeError, VaultError
 from mvpipe.film import Clip, Finding, Outcome, Shot, Slate, Slug, Take, Verdict
 from mvpipe.production import Crew
 from mvpipe.project import Project
@@ -116,7 +116,7 @@ class ShotWork:
         name = f"take {self.shot.number}.{slate.take}"
 
         def retake(error: MvpipeError) -> Growth:
-            if isinstance(error, GraphRejected) or not isinstance(error, BackendError):
+            if not (isinstance(error, BackendError) and error.retake):
                 raise error
             self.slug = str(error)
             return self._attempt(setup, rest)

@@ -19,6 +19,7 @@ from mvpipe.errors import (
     MediaError,
     MvpipeError,
     RenderFailed,
+    RenderTimeout,
     TakesExhausted,
     Unreachable,
     VaultError,
@@ -166,13 +167,19 @@ def test_a_server_that_comes_back_costs_no_attempt(
     ("error", "kind"),
     [
         (GraphRejected("node 3: no such class"), GraphRejected),
+        (RenderTimeout("server: no sign of life"), RenderTimeout),
         (MediaError("picture: changed"), MediaError),
         (VaultError("disk full"), VaultError),
     ],
 )
 def test_what_no_retake_can_mend_ends_the_run(
-    project: Project, folder: Path, error: MvpipeError, kind: type[MvpipeError]
+    project: Project,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    error: MvpipeError,
+    kind: type[MvpipeError],
 ) -> None:
+    monkeypatch.setattr(run_module, "PAUSE_S", 0.01)
     backend = Puppeteer({(1, 1): error})
     with pytest.raises(kind):
         shoot(project, folder, backend)

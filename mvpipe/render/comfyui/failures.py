@@ -20,6 +20,8 @@ class Refused(Unreachable):
 class Lasting(RenderFailed):
     """Any seed would fail alike: another take is not worth trying."""
 
+    retake = False
+
 
 class Stopped(Lasting):
     """Somebody stopped the render at the server; not to be repeated without asking."""
