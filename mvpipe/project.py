@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +23,8 @@ from mvpipe.build.vault import Vault
 from mvpipe.errors import PlanError, ProjectBusy, VaultError
 
 SUFFIX = ".mvpipe"
+
+HOLDER = "lock.holder"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +140,7 @@ def _lock(folder: Path, wait: bool, say: Callable[[str], None]) -> Iterator[None
     from filelock import FileLock, Timeout
 
     lock = FileLock(folder / "lock")
-    holder = folder / "lock.holder"
+    holder = folder / HOLDER
     try:
         lock.acquire(timeout=0)
     except Timeout:  # is an OSError too, so it comes first
@@ -158,6 +161,26 @@ def _lock(folder: Path, wait: bool, say: Callable[[str], None]) -> Iterator[None
     finally:
         holder.unlink(missing_ok=True)
         lock.release()
+
+
+def at_work(folder: Path) -> bool:
+    """Whether another mvpipe seems to be at work: a killed one leaves its name behind, but no process.
+
+    Looked up by the noted process, since trying the lock would keep one that starts just now from having it.
+    """
+    try:
+        found = re.match(r"process (\d+)", (folder / HOLDER).read_text("utf-8"))
+    except FileNotFoundError:
+        return False
+    if found is None or os.name == "nt":
+        return found is not None
+    try:
+        os.kill(int(found[1]), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def write_atomically(path: Path, text: str) -> None:

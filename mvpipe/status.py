@@ -8,7 +8,7 @@ from typing import Any
 from mvpipe import takes
 from mvpipe.film import Shot
 from mvpipe.plan import load_plan
-from mvpipe.project import Project
+from mvpipe.project import Project, at_work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +120,7 @@ def _shot(project: Project, shot: Shot, running: tuple[str, ...]) -> ShotState:
 
 
 def _running(project: Project) -> tuple[str, ...]:
-    """What is under way, if the lock is held: an attempt without an end may also have died."""
-    if not (project.folder / "lock.holder").exists():
+    """What is under way, if somebody is at work: an attempt without an end may also have died."""
+    if not at_work(project.folder):
         return ()
     return tuple(job.name for job in project.journal.jobs() if job.ended is None)

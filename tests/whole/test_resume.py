@@ -81,6 +81,17 @@ def test_killed_at_many_moments_it_resumes(finished: Studio, tmp_path: Path) -> 
     )
 
 
+def test_after_a_kill_nothing_is_said_to_run(finished: Studio, tmp_path: Path) -> None:
+    studio = copied(finished, tmp_path)
+    with studio.start(*studio.render) as child:
+        while not (studio.project / "plan.json").exists() or not studio.json("status")["running"]:
+            assert child.poll() is None, "while it works, it is said to"
+        child.kill()
+        child.communicate()
+    assert studio.json("status")["running"] == []
+    assert studio.json("status")["result"] != "complete"
+
+
 def test_ctrl_c_ends_in_order_and_says_how_to_go_on(finished: Studio, tmp_path: Path) -> None:
     studio = copied(finished, tmp_path)
     with studio.start(*studio.render) as child:
