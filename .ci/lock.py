@@ -2,7 +2,7 @@
 
 Run by whoever changes a dependency in pyproject.toml::
 
-    python -m venv /tmp/lock && /tmp/lock/bin/pip install uv && /tmp/lock/bin/python .ci/lock.py
+    python -m venv lock-env && lock-env/bin/pip install uv && lock-env/bin/python .ci/lock.py
 
 A machine that keeps torch's CPU build for pip should get that one, every other what the registry offers. Of
 links that declare a listed hash pip takes no other, whatever their versions; the registry declares sha256.
