@@ -63,7 +63,12 @@ def test_the_design_example_means_what_it_says(rain: Path) -> None:
     assert film.keep == (Fraction(41),)
     assert film.avoid == (Stretch(Fraction(62), Fraction("63.5")),)
     assert not film.moved
-    assert board.render.options == {"graph": "native-ref2va", "profile": "ref2va-turbo-8"}
+    assert board.render.options == {
+        "graph": "native-ref2va",
+        "profile": "ref2va-turbo-8",
+        "without_voice": "silence",
+        "lyrics": "",
+    }
 
 
 def test_what_is_left_out_has_a_default(tmp_path: Path) -> None:
