@@ -28,7 +28,7 @@ from mvpipe.build.run import Outcome, Step, run
 from mvpipe.build.vault import Entry
 from mvpipe.cutting import cut_song, keep_plan
 from mvpipe.errors import ProofFailed
-from mvpipe.film import Reel
+from mvpipe.film import Reel, Shot
 from mvpipe.foresee import Change, change
 from mvpipe.prep import Chooser, prep_nodes
 from mvpipe.production import Crew, Production
@@ -147,19 +147,21 @@ def prepare(project: Project, request: Request, watcher: Watcher) -> Ready:
 def setups(project: Project, ready: Ready, watcher: Watcher) -> list[Setup]:
     """All that the backend is given for each shot; only slices of the voice are made."""
     crew = Crew(production=ready.production, project=project, backend=ready.backend)
-    shots = ready.production.plan.shots
-    nodes = [ShotWork(crew, shot).voice_alone() for shot in shots]
-    made = _walk(project, nodes, {"cpu": CPU_LANE}, watcher)
-    return [ready.production.setup(shot, made.entries[f"voice {shot.number}"]) for shot in shots]
+    return [ready.production.setup(shot, voice) for shot, voice in _voices(crew, watcher)]
 
 
 def foresee(project: Project, ready: Ready, watcher: Watcher) -> list[Change]:
     """What a shoot would do to each shot; only slices of the voice are made."""
-    production = ready.production
-    crew = Crew(production=production, project=project, backend=ready.backend)
-    nodes = [ShotWork(crew, shot).voice_alone() for shot in production.plan.shots]
-    made = _walk(project, nodes, {"cpu": CPU_LANE}, watcher)
-    return [change(crew, shot, made.entries[f"voice {shot.number}"]) for shot in production.plan.shots]
+    crew = Crew(production=ready.production, project=project, backend=ready.backend)
+    return [change(crew, shot, voice) for shot, voice in _voices(crew, watcher)]
+
+
+def _voices(crew: Crew, watcher: Watcher) -> list[tuple[Shot, Entry]]:
+    """Every shot with the slice of the voice that belongs to it."""
+    shots = crew.production.plan.shots
+    nodes = [ShotWork(crew, shot).voice_alone() for shot in shots]
+    made = _walk(crew.project, nodes, {"cpu": CPU_LANE}, watcher)
+    return [(shot, made.entries[node.name]) for shot, node in zip(shots, nodes, strict=True)]
 
 
 def shoot(project: Project, ready: Ready, *, only: Collection[int] | None = None, watcher: Watcher) -> Made:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from mvpipe.clock import Span, format_time
+from mvpipe.clock import Span
 from mvpipe.errors import PlanError
 from mvpipe.film import Boundary, BoundaryKind, Card, Shot, ShotKind, Song
 
@@ -114,11 +114,6 @@ def load_plan(path: Path) -> Plan:
         raise PlanError(f"{path}: no plan yet", hint="mvpipe plan SONG STORYBOARD makes it") from exc
     except (ValueError, KeyError, TypeError) as exc:
         raise PlanError(f"{path}: not a plan: {exc}", hint="plan again: mvpipe plan SONG STORYBOARD") from exc
-
-
-def seconds_text(plan: Plan, frame: int) -> str:
-    """When a frame appears, as `M:SS.mmm`."""
-    return format_time(frame / plan.rate)
 
 
 def _shot_json(planned: Planned) -> dict[str, Any]:
