@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,13 +29,29 @@ CONSONANTS = {"plosive": 0.09, "hiss": 0.1, "murmur": 0.06, "": 0.0}
 Sound = NDArray[np.float64]
 
 
-def sing(rng: Generator, truth: Truth, n: int, sr: int, *, base: int) -> Sound:
+def sing(
+    rng: Generator,
+    truth: Truth,
+    n: int,
+    sr: int,
+    *,
+    base: int,
+    manner: Mapping[int, str] = MappingProxyType({}),
+    vibrato: float = 0.35,
+    tract: float = 1.0,
+) -> Sound:
+    """The dry voice. `manner`: phrase -> `whisper` or `scream`; `vibrato` in semitones.
+
+    `tract` moves the formants: 1.15 is a smaller head than 1, and another singer.
+    """
     out = np.zeros(n)
     for number, (a, b) in enumerate(truth.phrases):
         line = [s for s in truth.syllables if s.phrase == number]
-        pulses = _pulses(rng, line, a, b, sr, base)
+        how = manner.get(number, "")
+        pulses = _pulses(rng, line, a, b, sr, base + 7 * (how == "scream"), vibrato)
+        pulses = _mannered(rng, pulses, how)
         for s in line:
-            _add(out, s.vowel_at, sr, _vowel(pulses, s, a, sr))
+            _add(out, s.vowel_at, sr, _vowel(pulses, s, a, sr, tract))
             if s.consonant:
                 _add(out, s.start, sr, _consonant(rng, s.consonant, pulses, sr))
     for a, b in truth.breaths:
@@ -42,7 +60,20 @@ def sing(rng: Generator, truth: Truth, n: int, sr: int, *, base: int) -> Sound:
     return out
 
 
-def _pulses(rng: Generator, line: list[Syllable], start: float, stop: float, sr: int, base: int) -> Sound:
+def _mannered(rng: Generator, pulses: Sound, how: str) -> Sound:
+    """The source of a voice that whispers (breath alone) or screams (torn, with breath in it)."""
+    if not how:
+        return pulses
+    noise = rng.standard_normal(len(pulses)) * float(np.sqrt(np.mean(pulses**2)))
+    if how == "whisper":
+        return noise
+    torn: Sound = np.tanh(2 * pulses / (float(np.sqrt(np.mean(pulses**2))) + 1e-9))
+    return torn + 0.4 * noise / (float(np.abs(noise).max()) + 1e-9)
+
+
+def _pulses(
+    rng: Generator, line: list[Syllable], start: float, stop: float, sr: int, base: int, vibrato: float
+) -> Sound:
     """The glottis through one phrase: a band-limited pulse train that glides, wavers and drifts."""
     t = np.arange(round((stop - start) * sr) + round(0.1 * sr)) / sr
     notes = np.array([s.pitch for s in line], float)
@@ -51,7 +82,7 @@ def _pulses(rng: Generator, line: list[Syllable], start: float, stop: float, sr:
     glide = 1 - np.exp(-1 / (0.03 * sr))
     pitch = lfilter([glide], [1, glide - 1], notes[index] - notes[0]) + notes[0]
     age = t - at[index]
-    pitch += 0.35 * np.clip(age / 0.6, 0, 1) * np.sin(2 * np.pi * 5.6 * t + rng.uniform(0, 6))
+    pitch += vibrato * np.clip(age / 0.6, 0, 1) * np.sin(2 * np.pi * 5.6 * t + rng.uniform(0, 6))
     f0 = 440 * 2 ** ((base + pitch - 69) / 12)
     phase = 2 * np.pi * np.cumsum(f0) / sr
     count = int(min(sr * 0.45, 7000) / f0.max())
@@ -66,11 +97,11 @@ def _through(sos: Sound, sound: Sound) -> Sound:
     return out
 
 
-def _vowel(pulses: Sound, s: Syllable, start: float, sr: int) -> Sound:
+def _vowel(pulses: Sound, s: Syllable, start: float, sr: int, tract: float) -> Sound:
     first = round((s.vowel_at - start) * sr)
     source = pulses[first : round((s.stop - start) * sr) + round(0.03 * sr)]
     sound: Sound = np.zeros(len(source))
-    for (b, a), gain in zip(_formants(s.vowel, sr), (1.0, 0.6, 0.35), strict=True):
+    for (b, a), gain in zip(_formants(s.vowel, sr, tract), (1.0, 0.6, 0.35), strict=True):
         sound += gain * lfilter(b, a, source)
     rise, fall = round(0.018 * sr), round(0.045 * sr)
     shape: Sound = np.linspace(1, 0.75, len(sound))
@@ -94,8 +125,9 @@ def _consonant(rng: Generator, kind: str, pulses: Sound, sr: int) -> Sound:
 
 
 @cache
-def _formants(vowel: str, sr: int) -> tuple[tuple[Sound, Sound], ...]:
-    return tuple(iirpeak(f, f / (70 + f / 25), fs=sr) for f in VOWELS[vowel] if f < sr * 0.45)
+def _formants(vowel: str, sr: int, tract: float) -> tuple[tuple[Sound, Sound], ...]:
+    moved = (tract * f for f in VOWELS[vowel])
+    return tuple(iirpeak(f, f / (70 + f / 25), fs=sr) for f in moved if f < sr * 0.45)
 
 
 @cache
@@ -191,6 +223,27 @@ def _chord(notes: tuple[int, ...], n: int, sr: int, *, pluck: bool) -> Sound:
     shape: Sound = np.minimum(np.minimum(1, t / rise), (n / sr - t) / min(rise * 4, n / sr / 2))
     fade: Sound = np.exp(-t / 1.5) if pluck else np.ones(n)
     return tone / len(notes) * np.clip(shape, 0, 1) * fade
+
+
+def strike(
+    out: Sound,
+    at_s: float,
+    sr: int,
+    what: str,
+    loud: float,
+    chord: tuple[int, ...] = (0,),
+    seconds: float = 1.0,
+    *,
+    pluck: bool = True,
+) -> None:
+    """One sound of the band into `out`: `kick`, `snare`, `hat`, `bass` or `chord`."""
+    n = round(seconds * sr)
+    if what == "chord":
+        _add(out, at_s, sr, loud * _chord(chord, n, sr, pluck=pluck))
+    elif what == "bass":
+        _add(out, at_s, sr, loud * _bass(chord[0], n, sr))
+    else:
+        _add(out, at_s, sr, loud * _kit(sr)[what])
 
 
 def _add(out: Sound, at_s: float, sr: int, sound: Sound) -> None:

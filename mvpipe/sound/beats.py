@@ -1,4 +1,4 @@
-"""Beats, bars and sections of a mix, each with how far it can be trusted.
+"""Beats and bars of a mix, and how far they can be trusted.
 
 They only break ties between cuts that are equally good for the voice, so a wrong beat must not be offered:
 where the pulse is not plain to hear there are none. librosa's tracker finds them on our own onset curve,
@@ -8,13 +8,14 @@ whose hops are centred on their moment: beats then come 0 to 11 ms late. On libr
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mvpipe.sound.spectrum import COLOUR_HOPS, HOPS, TONE_HOPS, Floats
+from mvpipe.sound.spectrum import HOPS, TONE_HOPS, Floats
 
 Hops = NDArray[np.int64]
 """int64, shape (k,): hops, ascending"""
@@ -29,15 +30,12 @@ Measured: songs with drums 0.65-1, metal 0.3-0.7, voices alone 0.23, swelling ch
 TIGHTNESS = 100
 """librosa's default: how strongly beats keep their distance."""
 
-METRES = (4, 3)
-"""Beats a bar that are tried."""
+METRES = ((1, 4), (1, 3), (1, 2), (1, 5), (1, 6), (1, 7), (2, 5), (2, 7))
+"""Metres that are tried: counts to a beat, and counts to a bar. In 7/8 the tracked beat is the quarter."""
 
-BAR_CONTRAST, BAR_CHANGE = 3.0, 0.01
-"""Standard errors, and the least amount, by which chords must change more on the first beat of a bar."""
-
-SECTION_S, SECTION_CONTRAST, SECTION_APART_S = 6, 0.6, 10
-"""Seconds compared before and after a moment; how far apart (in standard deviations, over the bands) two
-sections sound; and the least distance between two changes of section."""
+BAR_CONTRAST, BAR_ODD, BAR_CHANGE = 3.0, 1.5, 0.01
+"""Standard errors, and the least amount, by which chords must change more on the first count of a bar; and
+how many times more for a metre other than 4 and 3, of which there are so many that one fits by chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,11 +46,13 @@ class Pulse:
     ----------
     beats, bars : hops of the beats, and of the first beats of bars
     confidence : share of the song whose beats can be trusted, in [0, 1]
+    metre : counts to a bar in most of it (7 in 7/8); 0 where no bars are heard
     """
 
     beats: Hops
     bars: Hops
     confidence: float
+    metre: int = 0
 
 
 def pulse(onset: Floats, tone: Floats) -> Pulse:
@@ -65,6 +65,7 @@ def pulse(onset: Floats, tone: Floats) -> Pulse:
     hops, margin = len(onset), MARGIN_S * HOPS
     edges = np.linspace(0, hops, max(round(hops / (STRETCH_S * HOPS)), 1) + 1).astype(int).tolist()
     beats, bars, trusted = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
+    metres: Counter[int] = Counter()
     for start, stop in pairwise(edges):
         bpm = _tempo(onset[start:stop])
         if bpm is None:
@@ -75,25 +76,15 @@ def pulse(onset: Floats, tone: Floats) -> Pulse:
         found = heard + first
         inside = (found >= start) & (found < stop)
         beats.append(found[inside])
-        bars.append(_bars(heard, tone[first // TONE_HOPS : (stop + margin) // TONE_HOPS], inside) + first)
+        began, counts = _bars(heard, tone[first // TONE_HOPS : (stop + margin) // TONE_HOPS])
+        bars.append(began[(began + first >= start) & (began + first < stop)] + first)
+        metres[counts] += stop - start
     return Pulse(
         beats=_apart(np.concatenate(beats)),
         bars=_apart(np.concatenate(bars)),
         confidence=trusted / max(hops, 1),
+        metre=max(metres, key=lambda counts: metres[counts], default=0),
     )
-
-
-def sections(colour: Floats) -> Hops:
-    """Hops at which the sound changes for long: where a section may begin."""
-    reach = SECTION_S * HOPS // COLOUR_HOPS
-    if len(colour) < 2 * reach + 1:
-        return np.zeros(0, np.int64)
-    sums = np.concatenate([np.zeros((1, colour.shape[1])), np.cumsum(colour, axis=0, dtype=np.float64)])
-    means = (sums[reach:] - sums[:-reach]) / reach
-    spread = colour.std(axis=0) + 1.0
-    change = (np.abs(means[reach:] - means[:-reach]) / spread).mean(axis=1)
-    found = _peaks(change, SECTION_CONTRAST, SECTION_APART_S * HOPS // COLOUR_HOPS)
-    return np.asarray((found + reach) * COLOUR_HOPS, np.int64)
 
 
 def _tempo(onset: Floats) -> float | None:
@@ -135,20 +126,30 @@ def _period(onset: Floats, guess: float) -> tuple[float, float]:
     return best, float(np.mean(trust)) if trust else 0.0
 
 
-def _bars(beats: Hops, tone: Floats, inside: NDArray[np.bool_]) -> Hops:
-    """Those beats inside on which a bar begins: there the chord changes."""
-    change = _chord_change(beats, tone)
-    best, contrast = beats[:0], BAR_CONTRAST
-    for metre in METRES:
+def _bars(beats: Hops, tone: Floats) -> tuple[Hops, int]:
+    """The moments on which a bar begins, since there the chord changes; and how many counts a bar has."""
+    best, counts, contrast = beats[:0], 0, BAR_CONTRAST
+    for split, metre in METRES:
+        grid = _split(beats, split)
+        change = _chord_change(grid, tone)
+        hurdle = 1.0 if (split, metre) in METRES[:2] else BAR_ODD
         for phase in range(metre):
-            on = np.arange(len(beats)) % metre == phase
+            on = np.arange(len(grid)) % metre == phase
             if on.sum() < 3:
                 continue
             more = float(change[on].mean() - change[~on].mean())
-            found = more / float(change[~on].std() / np.sqrt(on.sum()) + 1e-6)
+            found = more / float(change[~on].std() / np.sqrt(on.sum()) + 1e-6) / hurdle
             if found > contrast and more > BAR_CHANGE:
-                best, contrast = beats[on & inside], found
-    return best
+                best, counts, contrast = grid[on], metre, found
+    return best, counts
+
+
+def _split(beats: Hops, into: int) -> Hops:
+    """The beats with so many counts to each."""
+    if into == 1 or len(beats) < 2:
+        return beats
+    at = np.arange((len(beats) - 1) * into + 1) / into
+    return np.rint(np.interp(at, np.arange(len(beats)), beats)).astype(np.int64)
 
 
 def _chord_change(beats: Hops, tone: Floats) -> NDArray[np.float64]:
@@ -167,10 +168,3 @@ def _apart(hops: Hops) -> Hops:
         return hops
     steps = np.diff(hops)
     return np.asarray(hops[np.concatenate([[True], steps > 0.6 * np.median(steps)])], np.int64)
-
-
-def _peaks(curve: NDArray[np.float64], least: float, apart: int) -> Hops:
-    """Indices of the highest values, each at least `least` high and the highest within `apart`."""
-    wide = np.pad(curve, apart, constant_values=-np.inf)
-    highest = np.lib.stride_tricks.sliding_window_view(wide, 2 * apart + 1).max(axis=1)
-    return np.flatnonzero((curve >= least) & (curve == highest)).astype(np.int64)

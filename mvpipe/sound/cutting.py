@@ -10,6 +10,9 @@ from mvpipe.clock import Span
 from mvpipe.film import LONGEST_WINDOW, Boundary, window_length
 from mvpipe.sound.costs import UNIT
 
+LEAST_HANDLES = 2
+"""Frames before and after that a shot longer than the longest window less its handles may be left with."""
+
 HANDLES = 8
 """Frames wanted before and after what is seen: a third of a second; an 8 s shot then fits 209 frames."""
 
@@ -24,23 +27,29 @@ class Lengths:
     Parameters
     ----------
     shortest, longest : seconds that are wanted
-    least : seconds down to which a shot may go at a price
+    least : seconds down to which a shot may go at a small price
+    brief, most : seconds down and up to which one may go to spare a word
     handles : frames wanted before and after
+    thrift : how many times its usual weight the predicted render time has
     """
 
     shortest: Fraction = Fraction(5)
     longest: Fraction = Fraction(8)
     least: Fraction = Fraction(9, 2)
+    brief: Fraction = Fraction(5, 2)
+    most: Fraction = Fraction(15)
     handles: int = HANDLES
+    thrift: Fraction = Fraction(1)
 
     def __post_init__(self) -> None:
-        if not 0 < self.least <= self.shortest <= self.longest or self.handles < 0:
-            raise ValueError(f"lengths out of order: {self.least}, {self.shortest}, {self.longest}")
+        order = [self.brief, self.least, self.shortest, self.longest, self.most]
+        if order != sorted(order) or self.brief <= 0 or self.handles < 0 or self.thrift < 0:
+            raise ValueError(f"lengths out of order: {', '.join(map(str, order))}")
 
     @property
     def limit(self) -> int:
-        """The most frames a shot can show: the longest window less the handles."""
-        return LONGEST_WINDOW - 2 * self.handles
+        """The most frames a shot can show: the longest window, all but used up."""
+        return LONGEST_WINDOW - 2 * min(LEAST_HANDLES, self.handles)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +66,14 @@ class Pins:
     keep: tuple[int, ...] = ()
     avoid: tuple[Span, ...] = ()
     at: Mapping[int, int] = field(default_factory=dict)
+
+
+def at_most(seconds: int, *, thrift: int = 1) -> Lengths:
+    """The lengths that are wanted, with shots of at most so many seconds, 5 or more."""
+    usual = Lengths()
+    return Lengths(
+        longest=min(usual.longest, Fraction(seconds)), most=Fraction(seconds), thrift=Fraction(thrift)
+    )
 
 
 NO_PINS = Pins()
@@ -118,7 +135,9 @@ class PlannedShot:
     window : frames that are rendered
     boundary : where and why it starts; None for the first
     pinned : `keep` or `at` if the editor decided, else empty
-    inside : the cut falls inside a sung phrase, more than 40 ms from its edges
+    inside : the cut falls inside a sung phrase, more than 40 ms from its edges; where the words there are
+        known, inside a word
+    harm : what the cut goes through, in words; empty where it is inside nothing
     voice : share of what is seen in which somebody sings, in [0, 1]
     cost : of the shot and its cut
     runner_up : None for the first shot, and where nothing else would do
@@ -130,6 +149,7 @@ class PlannedShot:
     boundary: Boundary | None
     pinned: str
     inside: bool
+    harm: str
     voice: float
     cost: Cost
     runner_up: RunnerUp | None
@@ -140,7 +160,7 @@ class PlannedShot:
         if self.boundary is None:
             return "the film starts"
         name = self.boundary.kind.replace("_", " ")
-        place = f"{name}, weight {self.boundary.weight:.2f}" + (", inside the voice" if self.inside else "")
+        place = f"{name}, weight {self.boundary.weight:.2f}" + (f", inside {self.harm}" if self.harm else "")
         return {"keep": f"kept by the editor; {place}", "at": f"moved by hand; {place}"}.get(
             self.pinned, place
         )
@@ -171,7 +191,8 @@ class Cutting:
 def window(cut: Span, frames: int, handles: int = HANDLES) -> Span:
     """What is rendered of a shot: what is seen, the handles, and what rounds it up to a length H3 accepts.
 
-    What is over is shared between head and tail. It lies inside the film where the film is long enough;
+    What is over is shared between head and tail. A shot that leaves no room for them in the longest window
+    borrows from its handles. It lies inside the film where the film is long enough;
     else it starts with the film and ends after it.
 
     Parameters
@@ -184,6 +205,6 @@ def window(cut: Span, frames: int, handles: int = HANDLES) -> Span:
     ------
     ValueError : no window is long enough
     """
-    length = window_length(len(cut) + 2 * handles)
+    length = window_length(min(len(cut) + 2 * handles, max(LONGEST_WINDOW, len(cut))))
     start = min(cut.start - (length - len(cut)) // 2, frames - length)
     return Span(max(start, 0), max(start, 0) + length, cut.rate)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import as_file, files
 from math import ceil
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw, ImageFont
 
 from mvpipe.clock import format_time
 from mvpipe.film import BoundaryKind
@@ -20,6 +16,7 @@ from mvpipe.sound.cutting import Cutting, PlannedShot
 from mvpipe.sound.hearing import Hearing
 from mvpipe.sound.spectrum import HOPS
 from mvpipe.sound.voice import covered
+from mvpipe.tools.lettering import Image, ImageDraw, count, fitting, font, plain
 
 Colour = tuple[int, int, int]
 
@@ -37,9 +34,6 @@ ROW_SECONDS = ((120, 30), (900, 60))
 
 TICKS = (1, 2, 5, 10, 15)
 """Seconds between the moments written below a row: the first that gives no more than 16."""
-
-TYPEFACE = "render/animatic/fonts/FiraSansCondensed-Regular.ttf"
-"""Below the package: Latin, Greek and Cyrillic."""
 
 FINE = 2
 """Rows are drawn twice as large and scaled down, for smooth edges."""
@@ -115,30 +109,26 @@ def _head(pen: ImageDraw.ImageDraw, hearing: Hearing, cutting: Cutting, labels: 
     """The title, the sums, and what the colours mean."""
     pen.text(
         (MARGIN, 30),
-        _fitting(pen, _plain(labels.title) or "timeline", WIDTH - 2 * MARGIN, 34),
+        fitting(pen, plain(labels.title) or "timeline", WIDTH - 2 * MARGIN, 34),
         INK,
-        _font(34),
+        font(34),
     )
     bad = cutting.inside_voice
     facts = (
         format_time(hearing.seconds),
-        _count(len(cutting.shots), "shot"),
-        f"{_count(bad, 'cut')} inside the voice" if bad else "no cut inside the voice",
+        count(len(cutting.shots), "shot"),
+        f"{count(bad, 'cut')} inside the voice" if bad else "no cut inside the voice",
         f"sung {hearing.voice_share:.0%}",
         f"beats sure in {hearing.beat_confidence:.0%}" if len(hearing.beats) else "no beats to trust",
     )
-    pen.text((MARGIN, 80), "   /   ".join(facts), SOFT, _font(20))
+    pen.text((MARGIN, 80), "   /   ".join(facts), SOFT, font(20))
     used = {shot.boundary.kind for shot in cutting.shots if shot.boundary}
     right = float(WIDTH - MARGIN)
     for name, colour in reversed([KINDS[kind] for kind in KINDS if kind in used]):
-        right -= pen.textlength(name, _font(17))
-        pen.text((right, 82), name, SOFT, _font(17))
+        right -= pen.textlength(name, font(17))
+        pen.text((right, 82), name, SOFT, font(17))
         pen.rounded_rectangle((right - 18, 86, right - 8, 96), 3, colour)
         right -= 42
-
-
-def _count(number: int, name: str) -> str:
-    return f"{number} {name}" if number == 1 else f"{number} {name}s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,11 +178,11 @@ class _Row:
         words = self.labels.shots.get(shot.number, "")
         top = FINE * (RIBBON + 5)
         pen.text(
-            (box[0] + 8 * FINE, top), _fitting(pen, f"{shot.number}", room, 15 * FINE), INK, _font(15 * FINE)
+            (box[0] + 8 * FINE, top), fitting(pen, f"{shot.number}", room, 15 * FINE), INK, font(15 * FINE)
         )
-        number = pen.textlength(f"{shot.number}  ", _font(15 * FINE))
-        shown = _fitting(pen, words, room - number, 13 * FINE)
-        pen.text((box[0] + 8 * FINE + number, top + 2 * FINE), shown, SOFT, _font(13 * FINE))
+        number = pen.textlength(f"{shot.number}  ", font(15 * FINE))
+        shown = fitting(pen, words, room - number, 13 * FINE)
+        pen.text((box[0] + 8 * FINE + number, top + 2 * FINE), shown, SOFT, font(13 * FINE))
 
     def _sections(self, pen: ImageDraw.ImageDraw, start: float, stop: float) -> None:
         """Their names above the row, each from where it begins."""
@@ -204,7 +194,7 @@ class _Row:
             if left < right:
                 a, b = self._x(left, start) + 2 * FINE, self._x(right, start) - 2 * FINE
                 pen.line((a, FINE * (RIBBON - 4), b, FINE * (RIBBON - 4)), FAINT, 2 * FINE)
-                pen.text((a, FINE * 2), _fitting(pen, name.upper(), b - a, 12 * FINE), SOFT, _font(12 * FINE))
+                pen.text((a, FINE * 2), fitting(pen, name.upper(), b - a, 12 * FINE), SOFT, font(12 * FINE))
 
     def _wave(self, pen: ImageDraw.ImageDraw, start: float, stop: float) -> None:
         """The waveform, bright where somebody sings, and below it how much voice there is."""
@@ -235,7 +225,7 @@ class _Row:
             pen.line((x, top, x, top + FINE * (7 if long else 3)), SOFT if long else FAINT, FINE)
             if long:
                 text = format_time(second).removesuffix(".000")
-                pen.text((x, top + 9 * FINE), text, SOFT, _font(13 * FINE), anchor="ma")
+                pen.text((x, top + 9 * FINE), text, SOFT, font(13 * FINE), anchor="ma")
         for hop in self.hearing.bars[(self.hearing.bars >= start * HOPS) & (self.hearing.bars < stop * HOPS)]:
             x = self._x(float(hop) / HOPS, start)
             pen.ellipse((x - 2 * FINE, top - 3 * FINE, x + 2 * FINE, top + FINE), SOFT)
@@ -256,29 +246,3 @@ class _Row:
 
 def _s(frame: int, shot: PlannedShot) -> float:
     return float(frame / shot.cut.rate)
-
-
-def _fitting(pen: ImageDraw.ImageDraw, text: str, room: float, size: int) -> str:
-    """As much of a text as there is room for, on one line."""
-    line, font = _plain(text), _font(size)
-    if pen.textlength(line, font) <= room:
-        return line
-    while line and pen.textlength(line + "...", font) > room:
-        line = line[:-1]
-    return line.rstrip() + "..." if line else ""
-
-
-def _plain(text: str) -> str:
-    """The text in one line, accents and letters as one; scripts the typeface does not have leave a gap."""
-    whole = unicodedata.normalize("NFC", text)
-    return " ".join(
-        "".join(
-            letter if ord(letter) < 0x530 or 0x1E00 <= ord(letter) < 0x2070 else " " for letter in whole
-        ).split()
-    )
-
-
-@cache
-def _font(size: int) -> ImageFont.FreeTypeFont:
-    with as_file(files("mvpipe") / TYPEFACE) as path:
-        return ImageFont.truetype(path, size)

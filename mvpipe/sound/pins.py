@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 
@@ -26,8 +27,13 @@ def check(pins: Pins, frames: int, rate: Fraction) -> None:
         _allowed(where, frame, pins, rate)
 
 
-def stuck(stretch: Span, pins: Pins, limit: int) -> PlanError:
-    """The error for a stretch that cannot be cut: only spans to avoid can do that."""
+def stuck(stretch: Span, pins: Pins, limit: int, nearest: Sequence[int]) -> PlanError:
+    """The error for a stretch that cannot be cut: only spans to avoid can do that.
+
+    Parameters
+    ----------
+    nearest : cuts of the plan that goes least far into the spans to avoid
+    """
     rate = stretch.rate
     names = ", ".join(
         f"{_time(span.start, rate)} - {_time(span.stop, rate)}"
@@ -37,8 +43,20 @@ def stuck(stretch: Span, pins: Pins, limit: int) -> PlanError:
     ends = f"{_time(stretch.start, rate)} and {_time(stretch.stop, rate)}"
     return PlanError(
         f"cuts.avoid: {names}: no way to cut between {ends}",
-        hint=f"a shot shows at most {_time(limit, rate)}: allow a cut somewhere inside",
+        hint=f"a shot shows at most {_time(limit, rate)}; the nearest plan that can be has "
+        + _way_out(nearest, pins, rate),
     )
+
+
+def _way_out(nearest: Sequence[int], pins: Pins, rate: Fraction) -> str:
+    """What would have to give, in words."""
+    gives = []
+    for frame in nearest:
+        for span in pins.avoid:
+            if frame in span:
+                into = min(frame - span.start, span.stop - frame)
+                gives.append(f"a cut at {_time(frame, rate)}, {_time(into, rate)} inside")
+    return ", ".join(gives)
 
 
 def moved(ends: list[int], pins: Pins, limit: int, rate: Fraction) -> list[int]:
@@ -88,7 +106,8 @@ def _allowed(where: str, frame: int, pins: Pins, rate: Fraction) -> None:
         if frame in span:
             raise PlanError(
                 f"{where}: inside cuts.avoid {_time(span.start, rate)} - {_time(span.stop, rate)}",
-                hint="remove one of the two pins",
+                hint=f"remove one of the two pins; the nearest that can be kept: "
+                f"{_time(span.start - 1, rate)} or {_time(span.stop, rate)}",
             )
 
 

@@ -39,6 +39,12 @@ SILENCE_DB = -100.0
 ONSET_BANDS, ONSET_LAG, ONSET_FLOOR_DB = 40, 2, -75.0
 """Bands in which a rise over `ONSET_LAG` hops counts, and the level below which nothing does."""
 
+FLUX_BANDS, FLUX_LAG = (4, 28), 5
+"""Bands (about 150 Hz to 4 kHz) whose change over 50 ms tells a held vowel from anything else."""
+
+AIR_HZ = (2000.0, 8000.0)
+"""Between these a breath is louder than the room it ends in."""
+
 TONE_BINS, TONE_HOPS = 64, 5
 """The lowest bins (to 2 kHz), averaged over 50 ms: enough to see a chord change."""
 
@@ -70,16 +76,44 @@ class Texture:
     colour: Floats
 
 
-def voice_level(sound: Blocks, sample_rate: int) -> tuple[Floats, int]:
-    """Level as a voice is measured, dB re full scale, one value per hop; and the length in samples."""
-    reader, vowels = _Reader(sound, sample_rate), _vowels(sample_rate)
-    parts = [_decibels(power @ vowels) for power, _ in reader]
-    return np.concatenate([np.zeros(0, np.float32), *parts]), reader.samples
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stem:
+    """What a separated voice is made of.
+
+    Parameters
+    ----------
+    samples : length of the sound
+    level : float32 (n,), dB re full scale as a voice is measured, one per hop
+    air : float32 (n,), dB re full scale between 2 and 8 kHz, where breaths and hiss are
+    flux : float32 (n,), mean change in dB over the bands of the vowels since 50 ms ago
+    """
+
+    samples: int
+    level: Floats
+    air: Floats
+    flux: Floats
+
+
+def stem_texture(sound: Blocks, sample_rate: int) -> Stem:
+    """What a separated voice is made of, hop by hop."""
+    reader, vowels = Reader(sound, sample_rate), _vowels(sample_rate)
+    bands, air = _bands(sample_rate)[:, slice(*FLUX_BANDS)], _air(sample_rate)
+    levels, airs, fluxes = ([np.zeros(0, np.float32)] for _ in range(3))
+    before = np.full((FLUX_LAG, bands.shape[1]), np.nan, np.float32)
+    for power, _ in reader:
+        colour = np.maximum(_decibels(power @ bands), np.float32(ONSET_FLOOR_DB))
+        behind = np.concatenate([before, colour])
+        before = behind[-FLUX_LAG:]
+        levels.append(_decibels(power @ vowels))
+        airs.append(_decibels(power @ air))
+        fluxes.append(np.nan_to_num(np.abs(colour - behind[: len(colour)])).mean(axis=1))
+    level, high, flux = (np.concatenate(parts) for parts in (levels, airs, fluxes))
+    return Stem(samples=reader.samples, level=level, air=high, flux=flux)
 
 
 def texture(sound: Blocks, sample_rate: int) -> Texture:
     """What the mix is made of, hop by hop."""
-    reader, bands, vowels = _Reader(sound, sample_rate), _bands(sample_rate), _vowels(sample_rate)
+    reader, bands, vowels = Reader(sound, sample_rate), _bands(sample_rate), _vowels(sample_rate)
     levels, peaks, onsets, tones, colours = [], [], [], _Pool(TONE_HOPS), _Pool(COLOUR_HOPS)
     before = np.full((ONSET_LAG, ONSET_BANDS), np.nan, np.float32)
     for power, peak in reader:
@@ -101,7 +135,7 @@ def texture(sound: Blocks, sample_rate: int) -> Texture:
     )
 
 
-class _Reader:
+class Reader:
     """Power spectra of a sound, batch by batch: (power float32 (m, bins), peak float32 (m,)).
 
     Power is the mean over the channels, so that a voice in opposite phase left and right does not vanish.
@@ -130,20 +164,25 @@ class _Reader:
             held, first = held[keep:], first + min(keep, len(held))
 
     def _batches(self) -> Iterator[tuple[Floats, bool]]:
-        """The sound between two half windows of silence, a few seconds at a time."""
+        """The sound between two half windows of silence, so many samples at a time whatever the blocks are.
+
+        Sums over batches of other lengths would round otherwise.
+        """
         parts: list[Floats] = []
-        size, wanted, channels = 0, _BATCH_S * self._rate, 1
+        wanted, channels = _BATCH_S * self._rate, 1
+        room = wanted
         for block in self._sound:
             columns = block if block.ndim == 2 else block[:, None]
-            if not self.samples:
+            if not self.samples and len(columns):
                 channels = columns.shape[1]
                 parts.append(np.zeros((self._window // 2, channels), np.float32))
             self.samples += len(columns)
-            parts.append(columns)
-            size += len(columns)
-            if size >= wanted:
-                yield np.concatenate(parts), False
-                parts, size = [], 0
+            while len(columns):
+                parts.append(columns[:room])
+                columns, room = columns[room:], room - len(parts[-1])
+                if not room:
+                    yield np.concatenate(parts), False
+                    parts, room = [], wanted
         yield np.concatenate([*parts, np.zeros((self._window, channels), np.float32)]), True
 
     def _measure(self, held: Floats, at: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -199,19 +238,26 @@ def _smooth(number: int) -> bool:
     return number == 1
 
 
-def _frequencies(sample_rate: int) -> NDArray[np.float64]:
+def frequencies(sample_rate: int) -> NDArray[np.float64]:
+    """Hz of each bin of a power spectrum."""
     return np.asarray(np.fft.rfftfreq(_size(sample_rate), 1 / sample_rate), np.float64)
 
 
 def _vowels(sample_rate: int) -> Floats:
     """Weights of the bins when a voice is measured, at most 1."""
-    low, high = np.square(_frequencies(sample_rate)[:, None] / VOICE_HZ).T
+    low, high = np.square(frequencies(sample_rate)[:, None] / VOICE_HZ).T
     return np.asarray(low / (1 + low) / (1 + high), np.float32)
+
+
+def _air(sample_rate: int) -> Floats:
+    """1 for the bins of a breath."""
+    hz = frequencies(sample_rate)
+    return np.asarray((hz >= AIR_HZ[0]) & (hz < AIR_HZ[1]), np.float32)
 
 
 def _bands(sample_rate: int) -> Floats:
     """Weights that gather bins into bands, evenly spaced in pitch above 300 Hz: (bins, ONSET_BANDS)."""
-    hz = _frequencies(sample_rate)
+    hz = frequencies(sample_rate)
     place = np.arcsinh(hz / 300)
     top = np.arcsinh(min(10_000, sample_rate / 2) / 300)
     band = (place / top * ONSET_BANDS).astype(int)

@@ -7,6 +7,7 @@ carried to a machine without network. Beside each fetched file lies its sha256, 
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,6 +85,7 @@ class Known:
     looked : folders that were looked in, in order
     files : those that are here
     sha256 : of each of them, by file name
+    fault : what is wrong with them, in words; empty if nothing
     """
 
     name: str
@@ -92,6 +94,7 @@ class Known:
     looked: tuple[Path, ...]
     files: tuple[Path, ...]
     sha256: Mapping[str, str]
+    fault: str = ""
 
     @property
     def present(self) -> bool:
@@ -102,9 +105,7 @@ class Known:
 def known(cache: Path, *, repo: Path | None = None) -> list[Known]:
     """Every separator by name: the published ones, those in the user's folder, and Spleeter.
 
-    Raises
-    ------
-    ToolError : a file is not what its sha256 says
+    A file that is not what its sha256 says, or cannot be read, is a `fault` of its line.
     """
     from mvpipe.sound import spleeter
 
@@ -120,13 +121,36 @@ def known(cache: Path, *, repo: Path | None = None) -> list[Known]:
             found.append(_known(name, "a bag of your own", "as its maker says", looked, files))
     paths = spleeter.checkpoints()
     folder = tuple({path.parent for path in paths})
-    found.append(_known("spleeter", "2 stems; works offline", SPLEETER_LICENCE, folder, paths))
+    wanted = spleeter.CHECKPOINTS
+    found.append(_known("spleeter", "2 stems; works offline", SPLEETER_LICENCE, folder, paths, wanted))
     return found
 
 
-def _known(name: str, what: str, licence: str, looked: tuple[Path, ...], files: tuple[Path, ...]) -> Known:
-    digests = {path.name: checksum.verify(path) for path in files}
-    return Known(name=name, what=what, licence=licence, looked=looked, files=files, sha256=digests)
+def _known(
+    name: str,
+    what: str,
+    licence: str,
+    looked: tuple[Path, ...],
+    files: tuple[Path, ...],
+    wanted: Mapping[str, str] = MappingProxyType({}),
+) -> Known:
+    digests, faults = {}, []
+    for path in files:
+        try:
+            digests[path.name] = checksum.verify(path, wanted.get(path.name))
+        except ToolError as exc:
+            faults.append(str(exc))
+        except OSError as exc:
+            faults.append(f"{path}: cannot be read: {(exc.strerror or str(exc)).lower()}")
+    return Known(
+        name=name,
+        what=what,
+        licence=licence,
+        looked=looked,
+        files=files,
+        sha256=digests,
+        fault="; ".join(faults),
+    )
 
 
 def places(cache: Path, repo: Path | None = None) -> tuple[Path, ...]:
@@ -228,6 +252,38 @@ def fetch(
         except ToolError as exc:
             raise missing(name, f"not here, and not fetched: {exc}") from exc
     return require(name, cache=cache)
+
+
+def adopt_folder(name: str, folder: Path, cache: Path) -> list[Path]:
+    """Copy a published model's files from a folder that the user has into mvpipe's own.
+
+    Parameters
+    ----------
+    folder : as Demucs keeps it: NAME.yaml, and a file for each model whose voice counts
+
+    Raises
+    ------
+    WeightsMissing : they are not all there
+    ToolError : a file is damaged, or cannot be read or written
+    """
+    bag = in_folder(folder, name) if folder.is_dir() else None
+    if bag is None or not (folder / f"{name}.yaml").is_file():
+        raise WeightsMissing(
+            f"{folder}: not a folder with {name}.yaml and its models", hint="mvpipe models list says which"
+        )
+    place = home(cache)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for source in (*(member.path for member in bag.members), folder / f"{name}.yaml"):
+            digest = checksum.verify(source)
+            shutil.copyfile(source, place / source.name)
+            _keep(place / source.name, digest)
+    except OSError as exc:
+        raise ToolError(
+            f"{exc.filename or place}: {(exc.strerror or str(exc)).lower()}",
+            hint="keep models elsewhere with --cache DIR",
+        ) from exc
+    return [member.path for member in require(name, cache=cache).members]
 
 
 def _keep(path: Path, sha256: str) -> None:

@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 from mvpipe.clock import FILM_RATE, frames_in
-from mvpipe.film import Card, Shot
+from mvpipe.film import LONGEST_WINDOW, Card, Shot
 from mvpipe.sound.cut import cut
-from mvpipe.sound.cutting import Cutting
+from mvpipe.sound.cutting import HANDLES, Cutting
 from mvpipe.sound.hearing import Hearing
 
 
@@ -29,5 +29,6 @@ def check_is_a_plan(cutting: Cutting, frames: int, rate: Fraction) -> None:
     for shot in cutting.shots:
         Shot(number=shot.number, cut=shot.cut, window=shot.window, card=Card(prompt=""), voice=shot.voice)
         assert shot.window.stop <= frames or shot.window.start == 0
-        assert shot.cut.start - shot.window.start >= min(8, shot.cut.start)
-        assert shot.window.stop - shot.cut.stop >= min(8, frames - shot.cut.stop)
+        handles = min(HANDLES, (LONGEST_WINDOW - len(shot.cut)) // 2)
+        assert shot.cut.start - shot.window.start >= min(handles, shot.cut.start)
+        assert shot.window.stop - shot.cut.stop >= min(handles, frames - shot.cut.stop)

@@ -69,10 +69,14 @@ def by_hand(
         effort=effort,
         peak=np.full(hops, 0.5, np.float32),
         phrases=runs,
+        held=np.zeros((0, 2), np.int64),
+        breaths=np.zeros((0, 2), np.int64),
         onsets=_hops(beats),
         beats=_hops(beats),
         bars=_hops(bars),
         sections=_hops(sections),
+        labels=np.arange(len(sections) + 1),
+        metre=4 if len(bars) else 0,
         beat_confidence=1.0 if len(beats) else 0.0,
     )
 

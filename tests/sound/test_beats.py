@@ -1,4 +1,4 @@
-"""Beats, bars and sections, where they are and where there are none."""
+"""Beats and bars, where they are and where there are none."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mvpipe.sound.beats import pulse, sections
+from mvpipe.sound.beats import pulse
 from mvpipe.sound.listen import listen
 from mvpipe.sound.spectrum import HOPS, texture
 from tests.sound.hearings import RATE, heard, synth
@@ -84,14 +84,3 @@ def test_beats_stop_with_the_drums() -> None:
     found = pulse(heard_both.onset, heard_both.tone)
     assert found.confidence == pytest.approx(0.5, abs=0.01)
     assert found.beats.max() <= 121 * HOPS
-
-
-def test_a_section_begins_where_the_sound_changes_for_long() -> None:
-    quiet = np.zeros((60, 40), np.float32)
-    loud = np.full((60, 40), 20, np.float32)
-    assert sections(np.concatenate([quiet, loud])).tolist() == [30 * HOPS]
-
-
-def test_a_sound_that_stays_has_no_sections() -> None:
-    rng = np.random.default_rng(440)
-    assert not len(sections(rng.standard_normal((200, 40)).astype(np.float32)))

@@ -64,7 +64,7 @@ def test_a_cut_is_a_line_of_its_kinds_colour_where_it_falls(tmp_path: Path) -> N
 
 
 def test_a_cut_in_a_held_note_is_red(tmp_path: Path) -> None:
-    page = drawn(by_hand(12, [(0, 12)]), tmp_path / "page.png")
+    page = drawn(by_hand(20, [(0, 20)]), tmp_path / "page.png")
     assert len(columns(page, KINDS[BoundaryKind.FORCED][1], HEAD + RIBBON + 20, HEAD + VOICE_TOP + VOICE))
 
 

@@ -64,6 +64,17 @@ def test_pins_that_cannot_be_are_named(pins: Pins, said: str) -> None:
     assert error.value.hint
 
 
+def test_the_nearest_plan_that_can_be_is_named() -> None:
+    with pytest.raises(PlanError) as error:
+        plan(by_hand(60), pins=Pins(avoid=(Span(300, 720),)))
+    assert error.value.hint
+    assert "the nearest plan that can be has a cut at 0:15.083, 0:02.583 inside" in error.value.hint
+    with pytest.raises(PlanError) as error:
+        plan(by_hand(60), pins=Pins(keep=(500,), avoid=(Span(490, 510),)))
+    assert error.value.hint
+    assert "the nearest that can be kept: 0:20.375 or 0:21.250" in error.value.hint
+
+
 def test_a_kept_cut_cannot_be_moved() -> None:
     with pytest.raises(PlanError, match=r"its cut is kept at 0:06\.000"):
         plan(by_hand(30), pins=Pins(keep=(144,), at={2: 150}))

@@ -41,6 +41,12 @@ def test_the_voice_is_found_well() -> None:
     assert sdr(sung().accompaniment, sung().mix - found()) > GOOD_BAND_SDR
 
 
+def test_a_song_mastered_very_quietly_is_separated_as_well() -> None:
+    quiet = np.float32(0.02)
+    faint = voice(Spleeter(device="cpu"), sung().mix[: 12 * 44_100] * quiet)
+    assert sdr(sung().vocals[: len(faint)] * quiet, faint) > GOOD_SDR - 2
+
+
 def test_parts_swapped_fail_the_test_of_quality() -> None:
     assert sdr(sung().vocals, sung().mix - found()) < GOOD_SDR - 6
 
