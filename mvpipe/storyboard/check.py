@@ -9,15 +9,18 @@ from pathlib import PurePosixPath, PureWindowsPath
 
 from mvpipe.clock import format_time
 from mvpipe.film import ShotKind
+from mvpipe.storyboard.described import CastMember, Place, Section, Shot
 from mvpipe.storyboard.load import Loaded
-from mvpipe.storyboard.models import Section, Shot
 from mvpipe.storyboard.problems import FieldPath, Note, Problem
 
 CLOSEST_CUTS = Fraction(1)
 """Seconds between two pinned cuts; a shorter shot is a slip of the pen far more often than a wish."""
 
-MOST_PICTURES = 9
-"""References that H3's reference node takes in one shot (its schema: ref_images x0..9)."""
+MOST = {"pictures": 9, "videos": 3}
+"""References that H3's reference node takes in one shot (its schema: ref_images x0..9, ref_videos x0..3)."""
+
+MOST_VOICES = 2
+"""Voices beside the song's own (ref_audios x0..3)."""
 
 
 def check(loaded: Loaded, seconds: Fraction | None = None, *, closest: Fraction = CLOSEST_CUTS) -> None:
@@ -33,11 +36,27 @@ def check(loaded: Loaded, seconds: Fraction | None = None, *, closest: Fraction 
     ------
     StoryboardError : with every problem found
     """
-    problems = [*_sections(loaded), *_shots(loaded), *_pins(loaded, closest), *_avoids(loaded)]
+    problems = [*_bank(loaded), *_sections(loaded), *_shots(loaded), *_voices(loaded)]
+    problems += [*_pins(loaded, closest), *_avoids(loaded)]
     if seconds is not None:
         problems += _outside(loaded, seconds)
     if problems:
         raise loaded.fail(*problems)
+
+
+def _bank(loaded: Loaded) -> Iterator[Problem]:
+    for path, one in _described(loaded):
+        for kind, most in MOST.items():
+            if beyond := getattr(one, kind)[most:]:
+                text = f"{most + len(beyond)} {kind}: H3 takes {most} in one shot"
+                yield loaded.problem((*path, kind), text, f"drop {', '.join(beyond)}")
+
+
+def _described(loaded: Loaded) -> Iterator[tuple[FieldPath, CastMember | Place]]:
+    """The cast and the places, each with where it stands."""
+    for group in ("cast", "places"):
+        for name, one in getattr(loaded.storyboard, group).items():
+            yield (group, name), one
 
 
 def _sections(loaded: Loaded) -> Iterator[Problem]:
@@ -62,11 +81,28 @@ def _shots(loaded: Loaded) -> Iterator[Problem]:
             if shot.at is not None and not _within(shot.at, start, stop):
                 text = f"outside its section, {_from_to(start, stop)}: {format_time(shot.at)}"
                 yield loaded.problem((*here, "at"), text)
+            if shot.at is not None and shot.bar is not None:
+                text = f"tied twice, to {format_time(shot.at)} and to bar {shot.bar}"
+                yield loaded.problem((*here, "bar"), text, "keep one of at: and bar:")
             if shot.kind is ShotKind.PERFORMANCE and shot.cast and not singers & set(shot.cast):
                 text = f"nobody in this performance sings: {', '.join(shot.cast)}"
                 yield loaded.problem(
                     (*here, "cast"), text, "give one of them sings: true, or make it kind: b-roll"
                 )
+
+
+def _voices(loaded: Loaded) -> Iterator[Problem]:
+    """Singers who cannot be told by voice, where that is asked for."""
+    if loaded.storyboard.sound.singers == "named":
+        return
+    singing = [name for name, member in loaded.storyboard.cast.items() if member.sings]
+    if len(singing) < 2:
+        text = f"by-voice: nobody to tell apart: {len(singing)} of the cast sings"
+        yield loaded.problem(("sound", "singers"), text, "leave it out, or give sings: true to the others")
+    for name in singing:
+        if loaded.storyboard.cast[name].voice is None:
+            hint = "give voice: a recording of them alone, or leave sound: singers: out"
+            yield loaded.problem(("cast", name), f"{name} sings, and who sings is to be told by voice", hint)
 
 
 def _within(moment: Fraction, start: Fraction | None, stop: Fraction | None) -> bool:
@@ -171,42 +207,48 @@ def _lint_cast(loaded: Loaded) -> Iterator[Oddity]:
     shots = [shot for section in storyboard.sections for shot in section.shots]
     seen = {name for shot in shots for name in shot.cast}
     visited = {shot.place for shot in shots}
-    for name, member in storyboard.cast.items():
+    for name in storyboard.cast:
         if shots and name not in seen:
             yield ("cast", name), "seen in no shot"
-        yield from _lint_pictures(("cast", name), member.pictures)
-    for name, place in storyboard.places.items():
+    for name in storyboard.places:
         if shots and name not in visited:
             yield ("places", name), "seen in no shot"
-        yield from _lint_pictures(("places", name), place.pictures)
+    yield from _lint_repeated(loaded)
     if storyboard.cast and not any(member.sings for member in storyboard.cast.values()):
         yield ("cast",), "nobody sings: give sings: true to whoever does"
     if storyboard.render.backend == "comfyui":
         yield from _lint_references(shots, loaded)
 
 
-def _lint_pictures(path: FieldPath, pictures: tuple[str, ...]) -> Iterator[Oddity]:
-    if len(pictures) > MOST_PICTURES:
-        yield (*path, "pictures"), f"{len(pictures)} pictures: H3 takes {MOST_PICTURES} in one shot"
-    if repeated := sorted({name for name in pictures if pictures.count(name) > 1}):
-        yield (*path, "pictures"), f"named more than once: {', '.join(repeated)}"
+def _lint_repeated(loaded: Loaded) -> Iterator[Oddity]:
+    for path, one in _described(loaded):
+        for kind in MOST:
+            files: tuple[str, ...] = getattr(one, kind)
+            if repeated := sorted({name for name in files if files.count(name) > 1}):
+                yield (*path, kind), f"named more than once: {', '.join(repeated)}"
 
 
 def _lint_references(shots: list[Shot], loaded: Loaded) -> Iterator[Oddity]:
     """What H3 would have to invent, or could not take in."""
-    storyboard = loaded.storyboard
-    for group, described in (("cast", storyboard.cast), ("places", storyboard.places)):
-        for name, one in described.items():
-            if not one.pictures:
-                yield (group, name), "no pictures: H3 invents the look anew in every shot"
-    for at, section in enumerate(storyboard.sections):
+    for path, one in _described(loaded):
+        if not one.pictures and not one.videos:
+            yield path, "no pictures: H3 invents the look anew in every shot"
+    for at, section in enumerate(loaded.storyboard.sections):
         for number, shot in enumerate(section.shots):
-            used = [storyboard.cast[name] for name in shot.cast]
-            count = sum(len(member.pictures) for member in used)
-            count += len(storyboard.places[shot.place].pictures) if shot.place else 0
-            if count > MOST_PICTURES:
-                here: FieldPath = ("sections", at, "shots", number)
-                yield here, f"{count} pictures together: H3 takes {MOST_PICTURES} in one shot"
+            yield from ((("sections", at, "shots", number), text) for text in _crowded(shot, loaded))
+
+
+def _crowded(shot: Shot, loaded: Loaded) -> Iterator[str]:
+    """References of a shot that H3 does not take together."""
+    storyboard = loaded.storyboard
+    cast = [storyboard.cast[name] for name in shot.cast]
+    seen: list[CastMember | Place] = [*cast, *([storyboard.places[shot.place]] if shot.place else [])]
+    for kind, most in MOST.items():
+        if (count := sum(len(getattr(one, kind)) for one in seen)) > most:
+            yield f"{count} {kind} together: H3 takes {most} in one shot"
+    voices = {member.voice for member in cast if member.sings and member.voice}
+    if storyboard.render.send_voices and len(voices) > MOST_VOICES:
+        yield f"{len(voices)} voices together: H3 takes {MOST_VOICES} beside the song's"
 
 
 def _lint_files(loaded: Loaded) -> Iterator[Oddity]:
@@ -215,9 +257,10 @@ def _lint_files(loaded: Loaded) -> Iterator[Oddity]:
         (("lyrics",), storyboard.lyrics),
         (("sound", "vocals"), storyboard.sound.vocals),
     ]
-    for group, described in (("cast", storyboard.cast), ("places", storyboard.places)):
-        for name, one in described.items():
-            named += (((group, name, "pictures", at), file) for at, file in enumerate(one.pictures))
+    for path, one in _described(loaded):
+        for kind in MOST:
+            named += (((*path, kind, at), file) for at, file in enumerate(getattr(one, kind)))
+    named += ((("cast", name, "voice"), member.voice) for name, member in storyboard.cast.items())
     for path, file in named:
         if file and (PurePosixPath(file).is_absolute() or PureWindowsPath(file).is_absolute()):
             yield path, "an absolute path: the storyboard works on this computer alone"

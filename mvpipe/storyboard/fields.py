@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, PlainSerializer, ValidationInfo, WithJsonSchema
 
@@ -81,8 +81,14 @@ PictureSize = Annotated[
 ]
 Flag = Annotated[bool, BeforeValidator(scalars.flag), WithJsonSchema({"type": "boolean"})]
 ShotNumber = Annotated[int, BeforeValidator(scalars.shot_number)]
+BarNumber = Annotated[int, BeforeValidator(scalars.whole(1, 99_999)), _range(1, 99_999)]
 Version = Annotated[int, BeforeValidator(scalars.version), WithJsonSchema({"const": 1})]
 Takes = Annotated[int, BeforeValidator(scalars.whole(1, 20)), _range(1, 20)]
+LongestShot = Annotated[int, BeforeValidator(scalars.whole(5, 15)), _range(5, 15)]
+Thrift = Annotated[int, BeforeValidator(scalars.whole(0, 1000)), _range(0, 1000)]
 Seed = Annotated[int, BeforeValidator(scalars.whole(0, 2**32 - 1)), _range(0, 2**32 - 1)]
 Milliseconds = Annotated[int, BeforeValidator(scalars.whole(-2000, 2000)), _range(-2000, 2000)]
+Figure = Annotated[float, BeforeValidator(scalars.number), WithJsonSchema({"type": "number"})]
 Tolerance = Annotated[int, BeforeValidator(scalars.whole(0, 12)), _range(0, 12)]
+
+WithoutVoice = Literal["silence", "accompaniment", "none"]

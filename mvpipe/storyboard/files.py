@@ -108,6 +108,12 @@ def decode(data: bytes, path: Path) -> str:
     return text
 
 
+def encoded(text: str, like: bytes) -> bytes:
+    """A text as bytes, with the mark and in the encoding of the file it is to replace."""
+    mark, encoding = next(((m, e) for m, e in _MARKS if like.startswith(m)), (b"", "utf-8"))
+    return mark + text.encode(encoding)
+
+
 def place(before: str) -> str:
     """`line:column`, from 1, of what follows the text `before`."""
     lines = before.replace("\r\n", "\n").replace("\r", "\n").split("\n")

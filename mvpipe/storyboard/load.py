@@ -18,21 +18,24 @@ from mvpipe.storyboard.scalars import Stretch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """Somebody in the cast, with the pictures that pin how they look as absolute paths."""
+    """Somebody in the cast, with the files that pin how they look and sound as absolute paths."""
 
     name: str
     description: str
     pictures: tuple[Path, ...] = ()
+    videos: tuple[Path, ...] = ()
+    voice: Path | None = None
     sings: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenery:
-    """A place, with the pictures that pin how it looks as absolute paths."""
+    """A place, with the files that pin how it looks as absolute paths."""
 
     name: str
     description: str
     pictures: tuple[Path, ...] = ()
+    videos: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +66,8 @@ class Loaded:
                 name=name,
                 description=member.description,
                 pictures=self._files(member.pictures),
+                videos=self._files(member.videos),
+                voice=self._file(member.voice),
                 sings=member.sings,
             )
             for name, member in self.storyboard.cast.items()
@@ -72,7 +77,12 @@ class Loaded:
     def places(self) -> Mapping[str, Scenery]:
         """The places by name, in the order of the file."""
         return {
-            name: Scenery(name=name, description=place.description, pictures=self._files(place.pictures))
+            name: Scenery(
+                name=name,
+                description=place.description,
+                pictures=self._files(place.pictures),
+                videos=self._files(place.videos),
+            )
             for name, place in self.storyboard.places.items()
         }
 
@@ -87,9 +97,21 @@ class Loaded:
         return self._file(self.storyboard.sound.vocals)
 
     @property
+    def voices(self) -> Mapping[str, Path]:
+        """Recordings of all who sing, where they are to be told by them; else empty."""
+        if self.storyboard.sound.singers == "named":
+            return {}
+        return {name: one.voice for name, one in self.cast.items() if one.sings and one.voice}
+
+    @property
     def repo(self) -> Path | None:
         """The folder of Demucs models."""
         return self._file(self.storyboard.sound.repo)
+
+    @property
+    def aligner(self) -> Path | None:
+        """The folder of the network that hears letters."""
+        return self._file(self.storyboard.sound.aligner)
 
     @property
     def keep(self) -> tuple[Fraction, ...]:
@@ -142,7 +164,17 @@ def load(path: Path) -> Loaded:
     StoryboardError : it cannot be read; every problem found is a line `file:line:column: field: what:
         what was found`, in the order of the file
     """
-    tree, notes, problems = compose(read_text(path), path)
+    return parse(read_text(path), path)
+
+
+def parse(text: str, path: Path) -> Loaded:
+    """The storyboard in a text, as if it stood in the file `path`: what it names lies beside that.
+
+    Raises
+    ------
+    StoryboardError : as `load` says it
+    """
+    tree, notes, problems = compose(text, path)
     storyboard, marks, more = read(tree, path.parent)
     if storyboard is None or problems:
         raise fail(path, [*problems, *more])

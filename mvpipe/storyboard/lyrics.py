@@ -5,30 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
 from mvpipe.clock import Span, parse_time
 from mvpipe.errors import StoryboardError
+from mvpipe.film import Line, SungLine, Word
 from mvpipe.storyboard.files import read_text
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line that is sung.
-
-    Parameters
-    ----------
-    text : its words, on one line
-    start : when it begins, in seconds of the song; None in a file without times
-    stop : when it ends; None where the file does not say
-    """
-
-    text: str
-    start: Fraction | None = None
-    stop: Fraction | None = None
 
 
 def read_lyrics(path: Path) -> tuple[Line, ...]:
@@ -49,10 +34,23 @@ def read_lyrics(path: Path) -> tuple[Line, ...]:
     return reader(rows, path)
 
 
+EARLY = Fraction(1, 4)
+"""People stamp a line up to a quarter of a second before it is heard, and cuts fall right before that: a line
+is sung in the shot that shows the moment so much later, or its middle if it is short."""
+
+
+def heard_at(line: Line | SungLine) -> Fraction | None:
+    """A moment at which a line is surely under way; None where it has no time."""
+    if line.start is None or line.stop is None:
+        return None if line.start is None else line.start + EARLY
+    return line.start + min(EARLY, (line.stop - line.start) / 2)
+
+
 def sung(lines: Sequence[Line], span: Span) -> str:
     """What is sung in a span: the lines that begin in it, else the one that fills most of it."""
     first, last = span.start / span.rate, span.stop / span.rate
-    begun = [line.text for line in lines if line.start is not None and first <= line.start < last]
+    moments = [(line, heard_at(line)) for line in lines]
+    begun = [line.text for line, moment in moments if moment is not None and first <= moment < last]
     if begun:
         return " / ".join(begun)
     held = (line for line in lines if line.start is not None and line.start < first)
@@ -65,22 +63,25 @@ def line_alone(lyric: str) -> str:
     return _counted(lyric)[0]
 
 
-def find(lines: Sequence[Line], lyric: str) -> Fraction | None:
-    """When a storyboard's `lyric` is sung: the start of the first line that holds its words, or of its nth.
+def holding(lines: Sequence[Line], lyric: str) -> tuple[int, ...]:
+    """Which lines hold the words of a storyboard's `lyric`, in order.
 
     Case, punctuation and spelling of letters (NFC, NFD) make no difference.
     """
-    wanted, times = _counted(lyric)
-    words = f" {_bare(wanted)} "
-    if not words.strip():
-        return None
-    starts = [line.start for line in lines if line.start is not None and words in f" {_bare(line.text)} "]
-    return starts[times - 1] if len(starts) >= times else None
+    wanted = _bare(line_alone(lyric))
+    if not wanted:
+        return ()
+    return tuple(at for at, line in enumerate(lines) if f" {wanted} " in f" {_bare(line.text)} ")
+
+
+def time_asked(lyric: str) -> int:
+    """Which of the times a line is sung a storyboard's `lyric` means: 2 for `#2`; 0 where it does not say."""
+    return _counted(lyric)[1]
 
 
 def _counted(lyric: str) -> tuple[str, int]:
     found = re.fullmatch(r"(.*\S)\s*#([1-9]\d{0,3})", lyric)
-    return (found[1], int(found[2])) if found else (lyric, 1)
+    return (found[1], int(found[2])) if found else (lyric, 0)
 
 
 def _bare(text: str) -> str:
@@ -97,12 +98,13 @@ _HEADING = re.compile(r"\[[^\]\d][^\]]*\]")
 
 _TAG = re.compile(r"\[([A-Za-z#_][\w#-]*)\s*:(.*)\]")
 _STAMP = re.compile(r"\[(\d+):(\d{1,2})(?:[.:](\d{1,3}))?\]")
+_WORD_STAMP = re.compile(r"[<\[](\d+):(\d{1,2})(?:[.:](\d{1,3}))?[>\]]")
 
 
 def _lrc(rows: Sequence[str], path: Path) -> tuple[Line, ...]:
     """Stamped lines; a stamp without words ends the line before it."""
     offset = Fraction(0)
-    stamped: list[tuple[Fraction, str]] = []
+    stamped: list[Line] = []
     for number, row in enumerate(rows, 1):
         if tag := _TAG.fullmatch(row):
             if tag[1].lower() == "offset":
@@ -111,12 +113,33 @@ def _lrc(rows: Sequence[str], path: Path) -> tuple[Line, ...]:
         if row and not _HEADING.fullmatch(row):
             stamped += _stamped(row, number, path)
     # a positive offset makes lyrics come earlier; what it would put before the song begins with it
-    ordered = sorted(
-        ((max(start - offset, Fraction(0)), text) for start, text in stamped), key=lambda at: at[0]
-    )
-    stops: list[Fraction | None] = [after[0] for _, after in pairwise(ordered)]
+    ordered = sorted((_moved(line, -offset) for line in stamped), key=lambda line: line.start or 0)
+    stops: list[Fraction | None] = [after.start for _, after in pairwise(ordered)]
     return tuple(
-        Line(text, start, stop) for (start, text), stop in zip(ordered, [*stops, None], strict=False) if text
+        replace(line, stop=stop, words=_ended(line.words, stop))
+        for line, stop in zip(ordered, [*stops, None], strict=False)
+        if line.text
+    )
+
+
+def _moved(line: Line, by: Fraction) -> Line:
+    """The line later by so many seconds; nothing begins before the song."""
+    first = Fraction(0)
+    words = tuple(
+        Word(word.text, max(word.start + by, first), word.stop and max(word.stop + by, first))
+        for word in line.words
+    )
+    return replace(line, start=max((line.start or first) + by, first), words=words)
+
+
+def _ended(words: Sequence[Word], stop: Fraction | None) -> tuple[Word, ...]:
+    """The words, of which each ends where the next begins, and none after the line."""
+    ends: list[Fraction | None] = [word.stop or after.start for word, after in pairwise(words)]
+    ends += [word.stop or stop for word in words[-1:]]
+    capped = (end if stop is None or end is None else min(end, stop) for end in ends)
+    return tuple(
+        Word(word.text, word.start, end if end is None else max(end, word.start))
+        for word, end in zip(words, capped, strict=True)
     )
 
 
@@ -126,20 +149,64 @@ def _offset(written: str, number: int, path: Path) -> Fraction:
     return Fraction(int(written), 1000)
 
 
-def _stamped(row: str, number: int, path: Path) -> Iterator[tuple[Fraction, str]]:
-    """A row's words once for each of its stamps; stamps of single words are left out."""
+def _stamped(row: str, number: int, path: Path) -> Iterator[Line]:
+    """A row's words once for each of its stamps; the stamps of single words move with the line."""
     stamps, rest = [], row
     while stamp := _STAMP.match(rest):
         stamps.append(stamp)
         rest = rest[stamp.end() :].lstrip()
     if not stamps or re.match(r"\[\d+:", rest):
         raise _wrong(path, number, "no time stamp such as [01:02.50]", row)
-    words = " ".join(re.sub(r"<\d+:\d{1,2}(?:[.:]\d{1,3})?>", " ", rest).split())
-    for stamp in stamps:
-        minutes, seconds, part = stamp[1], stamp[2], stamp[3] or "0"
-        if int(seconds) > 59:
-            raise _wrong(path, number, "seconds run from 00 to 59", stamp[0])
-        yield int(minutes) * 60 + Fraction(f"{int(seconds)}.{part}"), words
+    starts = [_seconds(stamp, number, path) for stamp in stamps]
+    pieces = _WORD_STAMP.split(rest)
+    words = " ".join(" ".join(pieces[::4]).split())
+    stamped = _words(rest, starts[0], number, path)
+    for start in starts:
+        yield _moved(Line(words, starts[0], words=stamped), start - starts[0])
+
+
+def _words(rest: str, start: Fraction, number: int, path: Path) -> tuple[Word, ...]:
+    """The words of a row with stamps between them: the text after each, and that before the first."""
+    found = list(_WORD_STAMP.finditer(rest))
+    if not found:
+        return ()
+    ends = [*(stamp.start() for stamp in found), len(rest)]
+    texts = [rest[: ends[0]], *(rest[a.end() : b] for a, b in zip(found, ends[1:], strict=True))]
+    starts = [start, *(_seconds(stamp, number, path) for stamp in found)]
+    for (before, after), stamp in zip(pairwise(starts[1:]), found[1:], strict=True):
+        if after < before:
+            raise _wrong(path, number, "a word before the one in front of it", stamp[0])
+    words = [
+        Word(" ".join(text.split()), begins, ends_at)
+        for text, begins, ends_at in zip(texts, starts, [*starts[1:], None], strict=True)
+    ]
+    return tuple(word for word in words if word.text)
+
+
+def _seconds(stamp: re.Match[str], number: int, path: Path) -> Fraction:
+    if int(stamp[2]) > 59:
+        raise _wrong(path, number, "seconds run from 00 to 59", stamp[0])
+    return int(stamp[1]) * 60 + Fraction(f"{int(stamp[2])}.{stamp[3] or '0'}")
+
+
+_MARKUP = re.compile(r"<[^>]*>|\{\\[^}]*\}")
+_CUE_STAMP = re.compile(r"<((?:\d+:)?\d{1,2}:\d{1,2}\.\d{1,3})>")
+
+
+def _cue_words(text: str, start: Fraction, stop: Fraction, number: int, path: Path) -> tuple[Word, ...]:
+    """The words of a WebVTT cue with stamps between them."""
+    first, *pairs = _CUE_STAMP.split(text)
+    if not pairs:
+        return ()
+    try:
+        starts = [start, *(parse_time(stamp) for stamp in pairs[::2])]
+    except ValueError as exc:
+        raise _wrong(path, number, "not a time", text) from exc
+    if starts != sorted(starts) or starts[-1] > stop:
+        raise _wrong(path, number, "a word outside its cue, or before the one in front of it", text)
+    texts = (" ".join(_MARKUP.sub(" ", part).split()) for part in (first, *pairs[1::2]))
+    words = [Word(word, begins) for word, begins in zip(texts, starts, strict=True)]
+    return _ended([word for word in words if word.text], stop)
 
 
 _ARROW = re.compile(r"(\S+)\s*-->\s*(\S+)(?:\s.*)?")
@@ -155,9 +222,10 @@ def _cues(rows: Sequence[str], path: Path) -> tuple[Line, ...]:
                 raise _wrong(path, number, "no times such as 00:01:02,500 --> 00:01:05,000", block[0])
             continue  # WEBVTT, NOTE, STYLE and REGION blocks
         start, stop = _ends(block[arrow], number + arrow, path)
-        words = " ".join(re.sub(r"<[^>]*>|\{\\[^}]*\}", " ", " ".join(block[arrow + 1 :])).split())
+        rows_of_text = " ".join(block[arrow + 1 :])
+        words = " ".join(_MARKUP.sub(" ", rows_of_text).split())
         if words:
-            lines.append(Line(words, start, stop))
+            lines.append(Line(words, start, stop, _cue_words(rows_of_text, start, stop, number, path)))
     return tuple(sorted(lines, key=lambda line: line.start or Fraction(0)))
 
 

@@ -217,6 +217,15 @@ _MOST_COMPARED = 500
 """Comparing is quadratic; a folder or cast larger than this gets no guess at its end."""
 
 
+def number(value: Any) -> float:
+    """A plain number such as 0.7."""
+    if isinstance(value, str) and re.fullmatch(r"[-+]?\d{1,9}(\.\d{1,9})?", value, re.ASCII):
+        return float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Wrong(f"not a number: {show(value)}")
+    return float(value)
+
+
 def flag(value: Any) -> bool:
     """True or false; YAML's older words for them are text here, as in `lyric: no`."""
     if isinstance(value, bool):

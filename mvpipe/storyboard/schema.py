@@ -12,11 +12,29 @@ from mvpipe.storyboard.models import Storyboard
 
 SCHEMA_ID = "urn:mvpipe:storyboard:1"
 
+SNIPPETS: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
+    "Shot": [
+        ("performance", "somebody sings", {"prompt": "$1", "cast": ["$2"], "place": "$3"}),
+        ("b-roll", "nobody sings", {"kind": "b-roll", "prompt": "$1", "place": "$2"}),
+        ("tied to a line", "where a line is sung", {"lyric": "$1", "prompt": "$2", "cast": ["$3"]}),
+        ("tied to a moment", "where a time falls", {"at": "${1:0:31.0}", "prompt": "$2"}),
+    ],
+    "Section": [("section", "a part of the song", {"name": "$1", "shots": [{"prompt": "$2"}]})],
+    "CastMember": [("singer", "somebody who sings", {"is": "$1", "pictures": ["$2"], "sings": True})],
+    "Place": [("place", "where shots play", {"is": "$1", "pictures": ["$2"]})],
+}
+"""What editors offer to write: label, what it is, and keys with stops to type at (`$1`), as the YAML language
+server reads them."""
+
 
 def json_schema() -> dict[str, Any]:
     """The schema, in the 2020-12 dialect."""
     schema = Storyboard.model_json_schema(by_alias=True)
     parts = [schema, *schema.get("$defs", {}).values()]
+    for name, snippets in SNIPPETS.items():
+        schema["$defs"][name]["defaultSnippets"] = [
+            {"label": label, "description": told, "body": body} for label, told, body in snippets
+        ]
     for part in parts:
         required = part.get("required", ())
         for key, field in part.get("properties", {}).items():

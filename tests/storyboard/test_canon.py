@@ -56,5 +56,5 @@ def test_an_edit_moves_what_it_decides_and_nothing_else(tmp_path: Path, before: 
 def test_times_are_exact_and_golden(tmp_path: Path) -> None:
     assert decides(loaded(tmp_path, TEXT).storyboard, "cutting") == {
         "sections": [{"start": "62/5"}],
-        "cuts": {"keep": ["41"], "avoid": [["62", "127/2"]], "at": {"4": "41/2"}},
+        "cuts": {"keep": ["41"], "avoid": [["62", "127/2"]], "at": {"4": "41/2"}, "longest": 15, "thrift": 1},
     }

@@ -154,26 +154,46 @@ def test_what_is_noted(tmp_path: Path, text: str, said: str) -> None:
     assert said in noted(tmp_path, text.replace("ABSOLUTE", str(tmp_path / "a.lrc")))
 
 
+def touched(folder: Path, *names: str) -> str:
+    for name in names:
+        (folder / name).touch()
+    return f"[{', '.join(names)}]"
+
+
 def test_what_h3_cannot_take_or_would_invent_is_noted(tmp_path: Path) -> None:
-    pictures = [f"{number}.png" for number in range(10)]
-    for name in pictures:
-        (tmp_path / name).touch()
+    pictures = touched(tmp_path, *(f"{number}.png" for number in range(9)))
+    clips = touched(tmp_path, "0.mp4", "1.mp4", "2.mp4")
     text = (
-        "render: {backend: comfyui}\n"
-        f"cast:\n  a: {{is: x, sings: true, pictures: [{', '.join(pictures)}]}}\n"
-        "  b: {is: x, sings: true}\n"
-        "places: {s: {is: x}}\n"
-        "sections: [{name: v, shots: [{prompt: x, cast: [a, b], place: s}]}]\n"
+        "render: {backend: comfyui, send_voices: true}\n"
+        f"cast:\n  a: {{is: x, sings: true, pictures: {pictures}, videos: {clips}, voice: 0.mp4}}\n"
+        "  b: {is: x, sings: true, voice: 1.mp4}\n"
+        "  c: {is: x, sings: true, voice: 2.mp4}\n"
+        "  d: {is: x, videos: [0.mp4]}\n"
+        "places: {s: {is: x, pictures: [0.png]}}\n"
+        "sections: [{name: v, shots: [{prompt: x, cast: [a, b, c, d], place: s}]}]\n"
     )
     assert noted(tmp_path, text) == [
-        "5:37: cast.a.pictures: 10 pictures: H3 takes 9 in one shot",
         "6:6: cast.b: no pictures: H3 invents the look anew in every shot",
-        "7:13: places.s: no pictures: H3 invents the look anew in every shot",
-        "8:30: sections[0].shots[0]: 10 pictures together: H3 takes 9 in one shot",
+        "7:6: cast.c: no pictures: H3 invents the look anew in every shot",
+        "10:30: sections[0].shots[0]: 10 pictures together: H3 takes 9 in one shot",
+        "10:30: sections[0].shots[0]: 4 videos together: H3 takes 3 in one shot",
+        "10:30: sections[0].shots[0]: 3 voices together: H3 takes 2 beside the song's",
     ]
-    assert noted(tmp_path, text.replace("comfyui", "animatic")) == [
-        "5:37: cast.a.pictures: 10 pictures: H3 takes 9 in one shot"
-    ]
+    assert noted(tmp_path, text.replace("comfyui", "animatic")) == []
+
+
+@pytest.mark.parametrize(("kind", "most", "ending"), [("pictures", 9, "png"), ("videos", 3, "mp4")])
+def test_more_than_h3_takes_at_once_is_refused_and_says_which_to_drop(
+    tmp_path: Path, kind: str, most: int, ending: str
+) -> None:
+    names = [f"{number}.{ending}" for number in range(most + 2)]
+    check(loaded(tmp_path, f"cast: {{a: {{is: x, {kind}: {touched(tmp_path, *names[:most])}}}}}"))
+    for group in ("cast", "places"):
+        text = f"{group}: {{a: {{is: x, {kind}: {touched(tmp_path, *names)}}}}}"
+        said = rf"{group}\.a\.{kind}: {most + 2} {kind}: H3 takes {most} in one shot"
+        with pytest.raises(StoryboardError, match=said) as caught:
+            check(loaded(tmp_path, text))
+        assert caught.value.hint == f"drop {names[-2]}, {names[-1]}"
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
@@ -181,3 +201,22 @@ def test_there_is_nothing_to_say_about_the_samples(sample: Path) -> None:
     film = load(sample)
     assert lint(film) == []
     check(film, Fraction(60))
+
+
+BY_VOICE = "sound: {singers: by-voice}\ncast:\n  mira: {is: x, sings: true, voice: m.wav}\n"
+
+
+def test_singers_are_told_by_voice_where_each_has_one(tmp_path: Path) -> None:
+    for name in ("m.wav", "t.wav"):
+        (tmp_path / name).write_bytes(b"")
+    board = BY_VOICE + "  tomas: {is: y, sings: true, voice: t.wav}\n  anna: {is: z}\n"
+    film = loaded(tmp_path, board)
+    check(film)
+    assert list(film.voices) == ["mira", "tomas"]
+    assert loaded(tmp_path, board.replace("by-voice", "named")).voices == {}
+    assert refused(tmp_path, board.replace(", voice: t.wav", "")) == [
+        "6:10: cast.tomas: tomas sings, and who sings is to be told by voice"
+    ]
+    assert refused(tmp_path, BY_VOICE) == [
+        "3:18: sound.singers: by-voice: nobody to tell apart: 1 of the cast sings"
+    ]

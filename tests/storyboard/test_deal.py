@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mvpipe.clock import NTSC_FILM_RATE, Span, tile
-from mvpipe.film import Card, ShotKind
-from mvpipe.storyboard.deal import B_ROLL, SINGING, SINGING_TOGETHER, deal
+from mvpipe.film import Card, Line, ShotKind
+from mvpipe.storyboard.deal import deal
 from mvpipe.storyboard.load import Loaded, load
-from mvpipe.storyboard.lyrics import Line
+from mvpipe.storyboard.variety import B_ROLL, SINGING, SINGING_TOGETHER
 from tests.storyboard.making import SAMPLES, loaded, steady
 
 CAST = "cast: {mira: {is: x, sings: true}, tomas: {is: y}}\nplaces: {street: {is: z}}\n"
@@ -169,6 +169,59 @@ def test_framing_varies_where_it_is_left_open(tmp_path: Path, shots: int) -> Non
         assert (before.prompt, before.framing) != (again.prompt, again.framing)
 
 
+def test_coming_round_again_a_shot_suits_what_is_heard(tmp_path: Path) -> None:
+    rows = "{prompt: a, cast: [mira]}, {prompt: b, cast: [mira]}, {prompt: x, kind: b-roll}"
+    film = loaded(tmp_path, f"{CAST}sections: [{{name: v, shots: [{rows}]}}]")
+    voice = [0.8, 0.0, 0.9, 0.7, 0.6, 0.0, 0.0, 0.9]
+    dealt = deal(film, even(8 * 144, 144), voice=voice)
+    assert prompts(dealt.cards) == "a b x a b x x a"
+    assert dealt.notes == ()
+    assert dealt.sources[3] == (0, 0)
+
+
+def test_made_up_shots_show_one_singer_and_none_where_nobody_sings(tmp_path: Path) -> None:
+    cast = "cast: {mira: {is: x, sings: true}, ines: {is: y, sings: true}}\nlook: wet\n"
+    cards = deal(loaded(tmp_path, cast), even(4 * 144, 144), voice=[0.9, 0.0, 0.9, 0.9]).cards
+    assert [card.cast for card in cards] == [("mira",), (), ("mira",), ("ines",)]
+    assert cards[1].kind is ShotKind.B_ROLL
+
+
+def test_shots_are_tied_to_bars(tmp_path: Path) -> None:
+    film = loaded(
+        tmp_path, "sections: [{name: v, shots: [{prompt: a}, {prompt: X, bar: 5}, {prompt: b, bar: 99}]}]"
+    )
+    bars = [Fraction(2 * bar) for bar in range(12)]
+    dealt = deal(film, even(4 * 144, 144), bars=bars)
+    assert prompts(dealt.cards) == "a X b a"
+    assert [note.text for note in dealt.notes] == ["the song has 12 bars: the shot is dealt in order"]
+    assert "no bars can be trusted" in deal(film, even(4 * 144, 144)).notes[0].text
+
+
+LIKE = "{prompt: a, cast: [mira], framing: 'medium close-up, front'}"
+
+
+@pytest.mark.parametrize(
+    ("second", "framing", "notes"),
+    [
+        ("cast: [mira]", SINGING[1], []),
+        (
+            "cast: [mira], framing: medium close-up from the front",
+            "medium close-up from the front",
+            ["a jump cut: shots 1 and 2 show the same people alike, medium close-up from the front"],
+        ),
+        ("cast: [mira], place: street, framing: 'medium close-up, front'", "medium close-up, front", []),
+        ("cast: [tomas], kind: b-roll, framing: 'medium close-up, front'", "medium close-up, front", []),
+    ],
+)
+def test_no_cut_between_like_pictures_of_the_same_person(
+    tmp_path: Path, second: str, framing: str, notes: list[str]
+) -> None:
+    rows = f"  - {{name: v, shots: [{LIKE}]}}\n  - {{name: c, start: 6, shots: [{{prompt: b, {second}}}]}}\n"
+    dealt = deal(loaded(tmp_path, f"{CAST}sections:\n{rows}"), even(288, 144))
+    assert dealt.cards[1].framing == framing
+    assert [note.text for note in dealt.notes] == notes
+
+
 def test_framing_that_is_written_stays(tmp_path: Path) -> None:
     film = loaded(
         tmp_path,
@@ -207,7 +260,7 @@ def test_timed_lyrics_stand_on_the_cards_and_place_shots(tmp_path: Path) -> None
         ("X", "No way home!"),
     ]
     assert notes(film, spans, SONG) == [
-        "3:49: sections[0].shots[0].lyric: not in the timed lyrics: the shot is dealt in order"
+        "3:49: sections[0].shots[0].lyric: not in the lyrics: the shot is dealt in order"
     ]
 
 
@@ -293,4 +346,37 @@ def test_cutting_one_section_otherwise_leaves_the_others_alone(tmp_path: Path) -
 def test_the_samples_fill_a_song(sample: Path) -> None:
     cards = deal(load(sample), even(200 * 24, 6 * 24)).cards
     assert all(card.prompt and card.framing and card.section for card in cards)
-    assert any(card.kind is ShotKind.PERFORMANCE for card in cards)
+    assert any(card.kind is ShotKind.PERFORMANCE for card in cards) == (sample.stem != "lyric-video")
+
+
+DUET = "cast: {mira: {is: x, sings: true}, tomas: {is: y, sings: true}}\n"
+
+
+def who(film: Loaded, *singers: str) -> list[tuple[str, ...]]:
+    spans = even(len(singers) * 144, 144)
+    return [card.cast for card in deal(film, spans, voice=[0.9] * len(spans), singers=singers).cards]
+
+
+def test_whoever_is_heard_is_seen_where_nobody_is_named(tmp_path: Path) -> None:
+    film = loaded(tmp_path, DUET)
+    assert who(film, "tomas", "tomas", "mira") == [("tomas",), ("tomas",), ("mira",)]
+    assert deal(film, even(288, 144), singers=["tomas", ""]).cards[0].prompt == "tomas sings to us"
+    assert who(film, "", "", "") == [("mira",), ("tomas",), ("mira",)]
+    named = loaded(tmp_path, DUET + "sections: [{name: v, shots: [{prompt: a, cast: [mira]}, {prompt: b}]}]")
+    assert who(named, "tomas", "tomas") == [("mira",), ("tomas",)]
+
+
+def test_coming_round_again_a_shot_of_whoever_is_heard_is_taken(tmp_path: Path) -> None:
+    film = loaded(
+        tmp_path,
+        DUET + "sections: [{name: v, shots: [{prompt: a, cast: [mira]}, {prompt: b, cast: [tomas]}]}]",
+    )
+    assert who(film, "mira", "mira", "tomas", "mira", "") == [
+        ("mira",), ("tomas",), ("tomas",), ("mira",), ("tomas",)
+    ]  # fmt: skip
+
+
+def test_a_silent_span_shows_no_singer_though_one_was_heard_before(tmp_path: Path) -> None:
+    film = loaded(tmp_path, DUET)
+    dealt = deal(film, even(288, 144), voice=[0.9, 0.0], singers=["tomas", ""])
+    assert [card.cast for card in dealt.cards] == [("tomas",), ()]

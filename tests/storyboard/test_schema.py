@@ -1,6 +1,8 @@
 """The JSON Schema that editors use."""
 
+import json
 from collections.abc import Iterator
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from tests.storyboard.test_load import RAIN
 
 @pytest.fixture
 def jsonschema() -> Any:
-    return pytest.importorskip("jsonschema", reason="a validator of JSON Schema is not installed")
+    return import_module("jsonschema")
 
 
 def objects(node: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -42,12 +44,42 @@ def test_it_has_a_name_and_is_a_schema(jsonschema: Any) -> None:
 
 def test_every_field_is_described_with_an_example_and_nothing_else_is_allowed() -> None:
     found = dict(objects(json_schema()))
-    assert len(found) == 11
+    assert len(found) == 13
     for name, part in found.items():
         assert part["additionalProperties"] is False, name
         for key, field in part["properties"].items():
             assert field.get("description"), (name, key)
             assert field.get("examples"), (name, key)
+
+
+def choices(field: dict[str, Any]) -> list[str]:
+    """What a field may be one of."""
+    options = [field, *field.get("anyOf", ())]
+    return [choice for option in options for choice in option.get("enum", ())]
+
+
+def test_every_kind_of_thing_is_described_and_every_choice_is_explained_where_it_is_made() -> None:
+    schema = json_schema()
+    assert [name for name, part in schema["$defs"].items() if not part.get("description")] == []
+    for name, part in objects(schema):
+        for key, field in part["properties"].items():
+            told = f"{field['description']} {field['examples']}"
+            assert [choice for choice in choices(field) if choice not in told] == [], (name, key)
+
+
+def test_every_snippet_is_a_thing_that_can_stand_there(jsonschema: Any) -> None:
+    schema = json_schema()
+    offered = {
+        name: part["defaultSnippets"] for name, part in schema["$defs"].items() if "defaultSnippets" in part
+    }
+    assert {"Shot", "Section", "CastMember", "Place"} <= offered.keys()
+    for name, snippets in offered.items():
+        validator = jsonschema.Draft202012Validator({**schema["$defs"][name], "$defs": schema["$defs"]})
+        for snippet in snippets:
+            body = json.loads(json.dumps(snippet["body"]).replace("${1:0:31.0}", "0:31.0"))
+            validator.validate(body)
+            assert snippet["label"]
+            assert snippet["description"]
 
 
 def test_every_example_is_valid_in_its_place(jsonschema: Any) -> None:
