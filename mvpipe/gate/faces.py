@@ -6,7 +6,6 @@ read follows the MediaPipe authors' papers (see models/NOTICE) and their publish
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,18 +14,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from mvpipe.errors import ToolError
+from mvpipe.errors import MediaError
+from mvpipe.gate.bundled import BLAZEFACE, FACE_MESH, Bundled, verified
 
 Pixels = NDArray[np.uint8]
 Points = NDArray[np.float32]
-
-MODELS = Path(__file__).parent / "models"
-
-DIGESTS = {
-    "face_detection_short_range.tflite": "bbff11cebd1eb27a1e004cae0b0e63ec8c551cbf34a4451148b4908b8db3eca8",
-    "face_landmark.tflite": "1055cb9d4a9ca8b8c688902a3a5194311138ba256bcc94e336d8373a5f30c814",
-}
-"""sha256 of the files as they are in the wheel mediapipe 0.10.21."""
 
 SEEN = 0.5
 """Probability from which MediaPipe takes a face to be one, in both networks."""
@@ -39,6 +31,13 @@ ROOM = 1.5
 
 LEFT_EYE, RIGHT_EYE = 33, 263
 """Outer corners of the eyes, as the picture shows them."""
+
+EYES, MOUTH = ((33, 133), (362, 263)), (61, 291, 0, 17)
+"""The corners of each eye; the corners of the mouth, and its lips above and below."""
+
+CHIP, CHIP_SCALE, CHIP_UP = 150, 0.45, 0.43
+"""Of what the identity network is shown: pixels; from eyes to mouth over its side; how far from the top the
+middle of eyes and mouth lies (face-api, after dlib's chips of 150 pixels)."""
 
 PATCH = 256
 """Pixels of a patch: 3.2 half faces wide, so that SyncNet's square of 2.8 is 224 pixels of it."""
@@ -88,19 +87,24 @@ class Patch:
     ----------
     corner : (x, y) of its upper left in the picture
     side : pixels of the picture
-    pixels : uint8, BGR, shape (256, 256, 3)
+    jpeg : 256 pixels a side, a tenth of their size: the official SyncNet is shown JPEG as well
     """
 
     corner: tuple[float, float]
     side: float
-    pixels: Pixels
+    jpeg: NDArray[np.uint8]
+
+    @property
+    def pixels(self) -> Pixels:
+        """Uint8, BGR, shape (256, 256, 3)."""
+        return np.asarray(cv2.imdecode(self.jpeg, cv2.IMREAD_COLOR), np.uint8)
 
 
 class Finder:
     """BlazeFace for faces within about two metres of a phone: a twelfth of the picture and larger."""
 
     def __init__(self) -> None:
-        self._net = _network("face_detection_short_range.tflite")
+        self._net = _network(BLAZEFACE)
         grids = ((16, 2), (8, 6))  # cells a side, anchors a cell
         self._anchors = np.array(
             [((x + 0.5) / n, (y + 0.5) / n) for n, each in grids for y in range(n) for x in range(n)
@@ -148,7 +152,7 @@ class Mesh:
     """468 points on a face, and whether there is one."""
 
     def __init__(self) -> None:
-        self._net = _network("face_landmark.tflite")
+        self._net = _network(FACE_MESH)
         self._names = self._net.getUnconnectedOutLayersNames()
 
     def trace(self, image: Pixels, region: Region) -> Points | None:
@@ -163,6 +167,23 @@ class Mesh:
             return None
         points = answers[468 * 3].reshape(468, 3)[:, :2]
         return np.asarray(points @ matrix[:, :2].T + matrix[:, 2], np.float32)
+
+
+def open_picture(path: Path) -> Pixels:
+    """A picture from a file, set upright; uint8, BGR, shape (height, width, 3).
+
+    Raises
+    ------
+    MediaError : not a picture that can be read
+    """
+    try:
+        raw = np.frombuffer(path.read_bytes(), np.uint8)
+    except OSError as exc:
+        raise MediaError(f"{path}: cannot be read: {exc.strerror}") from exc
+    image = cv2.imdecode(raw, cv2.IMREAD_COLOR) if raw.size else None
+    if image is None:
+        raise MediaError(f"{path}: not a picture that can be read")
+    return np.asarray(image, np.uint8)
 
 
 def region_of(points: Points) -> Region:
@@ -201,7 +222,8 @@ def keep(image: Pixels, points: Points) -> Patch:
     )  # fmt: skip
     smaller = cv2.INTER_AREA if side > PATCH else cv2.INTER_LINEAR
     pixels = cv2.resize(whole, (PATCH, PATCH), interpolation=smaller)
-    return Patch(corner=(left, top), side=side, pixels=np.asarray(pixels, np.uint8))
+    _, jpeg = cv2.imencode(".jpg", pixels, (cv2.IMWRITE_JPEG_QUALITY, 95))
+    return Patch(corner=(left, top), side=side, jpeg=np.asarray(jpeg, np.uint8))
 
 
 def crop(patch: Patch, box: tuple[float, float, float]) -> Pixels:
@@ -226,13 +248,25 @@ def crop(patch: Patch, box: tuple[float, float, float]) -> Pixels:
     )
 
 
-def _network(name: str) -> Any:
-    path = MODELS / name
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != DIGESTS[name]:
-        raise ToolError(
-            f"{path}: sha256 {found[:16]}..., not {DIGESTS[name][:16]}...", hint="install mvpipe anew"
-        )
+def chip(image: Pixels, points: Points) -> Pixels:
+    """A face set upright as the identity network wants it; uint8, BGR, shape (150, 150, 3)."""
+    left, right = (points[list(eye)].mean(0) for eye in EYES)
+    mouth = points[list(MOUTH)].mean(0)
+    down = (np.hypot(*(left - mouth)) + np.hypot(*(right - mouth))) / 2
+    side = float(down) / CHIP_SCALE
+    angle = float(np.arctan2(*(right - left)[::-1]))
+    middle = (left + right + mouth) / 3
+    below = (0.5 - CHIP_UP) * side
+    x, y = middle + np.array([-np.sin(angle), np.cos(angle)]) * below
+    matrix = Region(centre=(float(x), float(y)), side=side, angle=angle).matrix(CHIP)
+    flags = (cv2.INTER_AREA if side > CHIP else cv2.INTER_LINEAR) | cv2.WARP_INVERSE_MAP
+    return np.asarray(
+        cv2.warpAffine(image, matrix, (CHIP, CHIP), flags=flags, borderMode=cv2.BORDER_REPLICATE)
+    )
+
+
+def _network(one: Bundled) -> Any:
+    [path] = verified(one)
     # OpenCV 5's new engine silently drops one of BlazeFace's two outputs, and from a buffer it is taken
     # whatever is asked for; 4.12 knows no engines
     classic = getattr(cv2.dnn, "ENGINE_CLASSIC", None)

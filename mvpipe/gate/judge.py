@@ -18,7 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from mvpipe.film import Finding, Outcome, Verdict
+from mvpipe.gate.breaks import judge_cuts, judge_flashes
 from mvpipe.gate.pictures import Sight
+from mvpipe.gate.rules import figures
 
 STILL, CALM = 0.02, 1.0
 """A frame that changed less than this, and no square of it more than that, is the one before coded again."""
@@ -26,21 +28,25 @@ STILL, CALM = 0.02, 1.0
 BESIDE = 6
 """A lone change with this many still frames on either side, or the end behind it, is a codec's key frame."""
 
-LONGEST_STILL = 48
-"""Frames (2 s) a picture may stand still: twice what any good take above needed."""
-
-LONGEST_TAIL = 24
-"""Frames (1 s) it may stand still at the end, where frozen takes freeze."""
-
 DARK, PLAIN = 6.0, 2.0
 """A frame is black below this level and three times this spread, and plain below this spread."""
 
-SHARE = 0.1
-"""Of the frames that may be black, or plain: a fade of half a second in a window of five."""
+TOLD, EVEN = 0.3, 0.6
+"""A plane is noise less coherent and more even than this: measured in `structure`."""
+
+TINTED = 8.0
+"""Standard deviation of colour from which colour alone may be noise; a drawn or grey picture has less."""
 
 
 def judge(
-    sight: Sight, *, frames: int, rate: Fraction, size: tuple[int, int], others: Mapping[str, str]
+    sight: Sight,
+    *,
+    frames: int,
+    rate: Fraction,
+    size: tuple[int, int],
+    others: Mapping[str, str],
+    shown: range | None = None,
+    rules: Mapping[str, float] | None = None,
 ) -> Verdict:
     """Hold what was seen against what was asked for.
 
@@ -48,17 +54,23 @@ def judge(
     ----------
     frames, rate, size : what the slate asked for
     others : digest of decoded frames -> name, of the takes of other slates
+    shown : frames that the film may show: a cut or a flash in the handles beside them is never seen
+    rules : every figure to judge by, of `figures`; None for those that nobody changed
     """
+    values = rules or figures()
     return Verdict(
         findings=(
             _decodable(sight),
             _count(sight, frames),
             _rate(sight, rate),
             _size(sight, size),
-            _black(sight),
-            _plain(sight),
-            _frozen(sight),
-            _tail(sight),
+            _black(sight, values),
+            _plain(sight, values),
+            _noise(sight, values),
+            _frozen(sight, values),
+            _tail(sight, values),
+            judge_flashes(sight, shown, values),
+            judge_cuts(sight, shown, values),
             _duplicate(sight, others),
         )
     )
@@ -108,18 +120,37 @@ def _size(sight: Sight, size: tuple[int, int]) -> Finding:
     return _finding("size", found == wanted, found, wanted, f"{found} pixels where {wanted} were asked for")
 
 
-def _black(sight: Sight) -> Finding:
+def _black(sight: Sight, values: Mapping[str, float]) -> Finding:
     share = _share(
         level < DARK and spread < 3 * PLAIN for level, spread in zip(sight.level, sight.spread, strict=True)
     )
-    return _finding("black", share <= SHARE, share, SHARE, f"black in {share:.0%} of frames")
+    return _share_of("black", share, values, f"black in {share:.0%} of frames")
 
 
-def _plain(sight: Sight) -> Finding:
+def _plain(sight: Sight, values: Mapping[str, float]) -> Finding:
     share = _share(
         level >= DARK and spread < PLAIN for level, spread in zip(sight.level, sight.spread, strict=True)
     )
-    return _finding("plain", share <= SHARE, share, SHARE, f"one flat colour in {share:.0%} of frames")
+    return _share_of("plain", share, values, f"one flat colour in {share:.0%} of frames")
+
+
+def _noise(sight: Sight, values: Mapping[str, float]) -> Finding:
+    """Noise of an undecoded or broken latent: at any scale, in brightness or in colour alone."""
+    grey = (
+        spread >= PLAIN and coherent < TOLD and even > EVEN
+        for spread, coherent, even in zip(sight.spread, sight.coherence, sight.evenness, strict=True)
+    )  # fmt: skip
+    tinted = (
+        tint >= TINTED and coherent < TOLD and even > EVEN
+        for tint, coherent, even in zip(sight.tint, sight.tint_coherence, sight.tint_evenness, strict=True)
+    )  # fmt: skip
+    share = _share(a or b for a, b in zip(grey, tinted, strict=True))
+    return _share_of("noise", share, values, f"noise instead of a picture in {share:.0%} of frames")
+
+
+def _share_of(check: str, share: float, values: Mapping[str, float], reason: str) -> Finding:
+    limit = values[f"{check}_share"]
+    return _finding(check, share <= limit, share, limit, reason)
 
 
 def _share(bad: Iterator[bool]) -> float:
@@ -127,18 +158,18 @@ def _share(bad: Iterator[bool]) -> float:
     return round(sum(marks) / len(marks), 4) if marks else 0.0
 
 
-def _frozen(sight: Sight) -> Finding:
+def _frozen(sight: Sight, values: Mapping[str, float]) -> Finding:
     start, length = _longest_run(still_frames(sight))
     reason = f"stands still for {length} frames" + (f" from frame {start} on" if length else "")
-    return _finding("frozen", length <= LONGEST_STILL, length, LONGEST_STILL, reason)
+    limit = round(values["still_frames"])
+    return _finding("frozen", length <= limit, length, limit, reason)
 
 
-def _tail(sight: Sight) -> Finding:
+def _tail(sight: Sight, values: Mapping[str, float]) -> Finding:
     still = still_frames(sight)
     length = next((n for n, one in enumerate(reversed(still)) if not one), len(still))
-    return _finding(
-        "frozen tail", length <= LONGEST_TAIL, length, LONGEST_TAIL, f"the last {length} frames stand still"
-    )
+    limit = round(values["still_tail"])
+    return _finding("frozen tail", length <= limit, length, limit, f"the last {length} frames stand still")
 
 
 def _longest_run(marks: Sequence[bool]) -> tuple[int, int]:

@@ -1,8 +1,8 @@
-"""The figures by which sync is judged: each with where it comes from, each open to the storyboard."""
+"""The figures by which takes are judged: each with where it comes from, each open to the storyboard."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -21,6 +21,7 @@ class Rule:
     low, high : what it may be
     what : in words, with its unit
     source : of the value
+    about : what is judged by it: `lips`, `faces`, `picture` or `sound`
     """
 
     value: float
@@ -28,6 +29,7 @@ class Rule:
     high: float
     what: str
     source: str
+    about: str = "lips"
 
 
 RULES: Mapping[str, Rule] = MappingProxyType(
@@ -48,6 +50,10 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             0.01, 0.002, 0.1, "chance at which the mouth still fails",
             FINDINGS,
         ),
+        "several_p": Rule(
+            0.01, 0.002, 0.1, "chance at which one of several mouths passes, none of which is known to sing",
+            "of mouths that sing something else 9 % have p <= 0.05, and 2 % p <= 0.01 (findings-sync)",
+        ),
         "control_slack": Rule(
             1, 0, 2, "pictures by which the control may miss the ten it was moved",
             "design, section 7",
@@ -59,6 +65,21 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "eyes_px": Rule(
             24, 12, 200, "pixels between the outer corners of the eyes",
             "the smallest real face that was measured had 23, and could not be judged",
+        ),
+        "mouth_moves": Rule(
+            0.015, 0.01, 0.1, "deviation of the lips' height over the eyes' distance of a mouth that moves",
+            "measured (gate/people.py): mouths that are still have 0.011 at most, those that sing 0.02",
+            "faces",
+        ),
+        "same_face": Rule(
+            0.6, 0.3, 1, "distance up to which two faces are one person's",
+            "the author of the identity network; one person in photographs and native H3: 0.18 to 0.49",
+            "faces",
+        ),
+        "other_face": Rule(
+            0.7, 0.4, 1.2, "distance from which two faces are two persons'",
+            "photographs and native H3: 0.73 and more between any two people",
+            "faces",
         ),
         "voiced_s": Rule(
             1.5, 0.5, 10, "seconds in which somebody is heard",
@@ -84,17 +105,84 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             14, 10, 15, "pictures from which an offset is the end of the search",
             "uninformative features read 15 in 6 to 9 % of clips (findings-sync, section 1)",
         ),
+        "still_frames": Rule(
+            48, 4, 1000, "frames in a row that show the same picture",
+            "twice what any good take that was measured needed (gate/judge.py)",
+            "picture",
+        ),
+        "still_tail": Rule(
+            24, 4, 1000, "frames at the end that show the same picture",
+            "takes of video models freeze at their end (gate/judge.py)",
+            "picture",
+        ),
+        "black_share": Rule(
+            0.1, 0, 1, "share of the frames that may be black",
+            "a fade of half a second in a take of five",
+            "picture",
+        ),
+        "plain_share": Rule(
+            0.1, 0, 1, "share of the frames that may be one flat colour",
+            "as for black",
+            "picture",
+        ),
+        "noise_share": Rule(
+            0.1, 0, 1, "share of the frames that may be noise",
+            "as for black; good takes have none",
+            "picture",
+        ),
+        "flashes": Rule(
+            0, 0, 1000, "pictures that may break in",
+            "good takes have none (gate/structure.py)",
+            "picture",
+        ),
+        "cuts": Rule(
+            0, 0, 100, "cuts that may be inside a shot",
+            "every cut is the plan's (design, section 4)",
+            "picture",
+        ),
+        "alike": Rule(
+            0.5, 0.2, 0.95, "likeness of a take's sound to the voice that was locked into it",
+            "the same sung window 0.6 and more, another 0.21 and less (tools/audible.py)",
+            "sound",
+        ),
+        "sound_share": Rule(
+            0.95, 0.5, 1, "share of the picture's length that its sound has",
+            "a codec pads, and cuts no more than a packet",
+            "sound",
+        ),
+        "steady_db": Rule(
+            3, 0, 10, "deviation of its level under which a sound is noise or a tone",
+            "brown noise 2.3, voices 10.6 and more (tools/audible.py)",
+            "sound",
+        ),
+        "clipped_share": Rule(
+            0.05, 0, 1, "share of a sound cut off at full scale, beyond that of the voice",
+            "a voice 6 dB too loud 0.15, native H3 speech 0.04 at most (tools/audible.py)",
+            "sound",
+        ),
+        "bright_lost": Rule(
+            0.67, 0.1, 1, "share of 4-10 kHz that may be gone in a chain",
+            "pinned chains lose 8 to 50 %, those that feed on themselves 84 to 92 % (h3.md, section 3)",
+            "sound",
+        ),
     }
 )  # fmt: skip
 """Name -> figure."""
 
 
-def figures(changed: Mapping[str, float] | None = None) -> dict[str, float]:
+LOOKED_AT = ("lips", "faces")
+"""What lips are judged by; the others are about all takes."""
+
+
+def figures(
+    changed: Mapping[str, float] | None = None, about: Collection[str] | None = None
+) -> dict[str, float]:
     """The value of every rule.
 
     Parameters
     ----------
     changed : by the storyboard
+    about : which ones; None for all
 
     Raises
     ------
@@ -110,4 +198,4 @@ def figures(changed: Mapping[str, float] | None = None) -> dict[str, float]:
                 f"gate: {name}: {value:g}: outside {rule.low:g} to {rule.high:g}", hint=rule.what
             )
         values[name] = value
-    return values
+    return {name: value for name, value in values.items() if about is None or RULES[name].about in about}

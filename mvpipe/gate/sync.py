@@ -7,9 +7,8 @@ them. What cannot be judged is never passed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,53 +16,22 @@ from numpy.typing import NDArray
 
 from mvpipe.film import Outcome
 from mvpipe.gate import mfcc
+from mvpipe.gate.look import Seen
 from mvpipe.gate.mouth import mouth_curves, voice_curves, voiced_seconds
 from mvpipe.gate.offset import CONTROL_FRAMES, Performance
 from mvpipe.gate.opinions import Opinion, mouth_opinion, syncnet_opinion
 from mvpipe.gate.pairs import REACH, confidence_elsewhere, match
-from mvpipe.gate.rules import figures
-from mvpipe.gate.tracks import Track, Watcher
-from mvpipe.tools.frames import Reading, read
+from mvpipe.gate.people import moving
+from mvpipe.gate.rules import LOOKED_AT, figures
+from mvpipe.gate.tracks import Track
 
 if TYPE_CHECKING:
     from mvpipe.gate.syncnet import SyncNet
 
 Samples = NDArray[np.float32]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """What of a clip the verdict needs.
-
-    Parameters
-    ----------
-    tracks : of the faces, the longest first
-    times : seconds at which each frame is shown, the first at 0
-    damage : what the decoder complained about
-    """
-
-    tracks: tuple[Track, ...]
-    times: tuple[Fraction, ...]
-    damage: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, watcher: Watcher, reading: Reading) -> Seen:
-        """From a watcher that was shown a clip while it was read."""
-        shown = reading.times
-        damage = reading.damage
-        if reading.frames != len(shown) and not damage:
-            damage = (f"{reading.frames} of {len(shown)} frames can be decoded",)
-        return cls(
-            tracks=tuple(watcher.tracks()),
-            times=tuple(shown[k] - shown[0] for k in range(len(shown))),
-            damage=damage,
-        )
-
-    @property
-    def seconds(self) -> Fraction:
-        """How long the clip is shown."""
-        count = len(self.times)
-        return self.times[-1] * Fraction(count, count - 1) if count > 1 else Fraction(0)
+STILL = "the mouth hardly moves while somebody is heard"
+"""How a reason begins where that explains it best."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +46,7 @@ class SyncVerdict:
     opinions : of each face, the deciding method first
     rules : every figure it was held against
     numbers : coverage, eyes_px, voiced_s, seconds; of the face that was judged
+    thin : whether nothing but too little evidence is wrong, so that more of the same performance may decide
     """
 
     outcome: Outcome
@@ -87,6 +56,7 @@ class SyncVerdict:
     opinions: tuple[tuple[Opinion, ...], ...]
     rules: Mapping[str, float]
     numbers: Mapping[str, Any]
+    thin: bool = False
 
     @property
     def deciding(self) -> Opinion | None:
@@ -104,6 +74,7 @@ class SyncVerdict:
             "control": best and asdict(best.control),
             "method": self.method,
             "reason": self.reason,
+            "thin": self.thin,
             "numbers": {
                 **self.numbers,
                 "track": self.track,
@@ -113,33 +84,7 @@ class SyncVerdict:
         }
 
 
-def check_sync(
-    clip: Path,
-    voice: Samples,
-    sample_rate: int,
-    *,
-    network: SyncNet | None = None,
-    elsewhere: Sequence[Samples] = (),
-    singer: int | None = None,
-    rules: Mapping[str, float] | None = None,
-) -> SyncVerdict:
-    """Look at a clip and judge it; see `judge_sync`.
-
-    Raises
-    ------
-    MediaError : not a file that can be opened, or no picture in it
-    SettingsError : a rule that does not exist, or a value it may not have
-    """
-    figures(rules)
-    watcher = Watcher(pictures=network is not None)
-    reading = read(clip, show=watcher.see)
-    return judge_sync(
-        Seen.of(watcher, reading), voice, sample_rate,
-        network=network, elsewhere=elsewhere, singer=singer, rules=rules,
-    )  # fmt: skip
-
-
-def judge_sync(
+def judge_sync(  # noqa: PLR0913
     seen: Seen,
     voice: Samples,
     sample_rate: int,
@@ -147,6 +92,7 @@ def judge_sync(
     network: SyncNet | None = None,
     elsewhere: Sequence[Samples] = (),
     singer: int | None = None,
+    names: Mapping[int, str] | None = None,
     rules: Mapping[str, float] | None = None,
 ) -> SyncVerdict:
     """Judge what was seen against the voice alone.
@@ -154,45 +100,55 @@ def judge_sync(
     Parameters
     ----------
     voice : the isolated vocal, float32, shape (n,), its first sample at the first frame; never the clip's own
-    network : SyncNet with its weights; without, the mouth decides
+    network : SyncNet with its weights, which looked at the lips; without, the mouth decides
     elsewhere : stretches of the vocal as long as the clip from other places of the song, at `sample_rate`;
         given, the clip counts as sung and SyncNet's floor is learnt from them
-    singer : the face to judge, counted from the longest seen; None: the one that fits best, and chance is
-        counted once for every face
+    singer : the face to judge, counted from the longest seen, which fails where surely another one sings;
+        None: the one that fits best, and chance is counted once for every face
+    names : place in `seen.tracks` -> whose face it is, where that is known
     rules : changed by the storyboard
     """
-    values = figures(rules)
+    values = figures(rules, LOOKED_AT)
     voice = voice[: int(seen.seconds * sample_rate)]
     numbers: dict[str, Any] = {"seconds": round(min(float(seen.seconds), len(voice) / sample_rate), 3)}
     numbers["voiced_s"] = round(voiced_seconds(voice, sample_rate), 2)
-    faces = [track for track in seen.tracks if track.coverage >= values["coverage"]]
+    faces = [k for k, track in enumerate(seen.tracks) if track.coverage >= values["coverage"]]
     numbers |= {
         "faces": len(faces),
         "coverage": round(max((t.coverage for t in seen.tracks), default=0.0), 4),
     }
     why = _unfit(seen, numbers, values)
     if why:
-        return _unjudged(why, values, numbers)
+        return replace(_unjudged(why, values, numbers), thin=not seen.damage and _large(seen, faces, values))
     if singer is not None and not 0 <= singer < len(faces):
         return _unjudged(f"face {singer} was to be judged, {len(faces)} are seen", values, numbers)
     opinions = tuple(
         _opinions(
-            track, seen, voice, sample_rate, network, elsewhere, values, len(faces) if singer is None else 1
+            face, seen, voice, sample_rate, network, elsewhere, values, len(faces) if singer is None else 1
         )
-        for track in faces
+        for face in faces
     )
     chosen = singer if singer is not None else min(range(len(faces)), key=lambda k: _rank(opinions[k][0]))
-    eyes = float(np.median(faces[chosen].eyes))
-    numbers |= {"coverage": round(faces[chosen].coverage, 4), "eyes_px": round(eyes, 1)}
+    track = seen.tracks[faces[chosen]]
+    eyes = float(np.median(track.eyes))
+    numbers |= {"coverage": round(track.coverage, 4), "eyes_px": round(eyes, 1)}
     outcome, reason = _together(opinions[chosen])
+    numbers["moves"] = round(float(np.percentile(moving(track, seen), 90)), 4)
+    if outcome is Outcome.CANNOT_JUDGE and numbers["moves"] < values["mouth_moves"]:
+        reason = f"{STILL}; {reason}"
     if eyes < values["eyes_px"]:
         outcome, reason = Outcome.CANNOT_JUDGE, f"the face is too small: {eyes:.0f} pixels between the eyes"
-    wrong = [k for k, face in enumerate(opinions) if k != chosen and face[0].outcome is Outcome.PASS]
-    if outcome is not Outcome.PASS and wrong:
-        reason += f"; face {wrong[0]} sings instead"
+    others = [k for k, face in enumerate(opinions) if k != chosen and face[0].outcome is Outcome.PASS]
+    if outcome is Outcome.CANNOT_JUDGE and others:
+        numbers["instead"] = (names or {}).get(faces[others[0]], f"face {others[0]}")
+        reason += f"; {numbers['instead']} sings instead"
+        if singer is not None and any(_sure(opinions[k][0], values) for k in others):
+            outcome = Outcome.FAIL
     return SyncVerdict(
         outcome=outcome, reason=reason, method=opinions[chosen][0].method, track=chosen,
         opinions=opinions, rules=values, numbers=numbers,
+        thin=outcome is not Outcome.FAIL and eyes >= values["eyes_px"]
+        and all(_unsure(one, values) for one in opinions[chosen]),
     )  # fmt: skip
 
 
@@ -219,7 +175,7 @@ def _unjudged(why: str, values: Mapping[str, float], numbers: Mapping[str, Any])
 
 
 def _opinions(  # noqa: PLR0913, PLR0917
-    track: Track,
+    face: int,
     seen: Seen,
     voice: Samples,
     sample_rate: int,
@@ -228,17 +184,19 @@ def _opinions(  # noqa: PLR0913, PLR0917
     values: Mapping[str, float],
     tried: int,
 ) -> tuple[Opinion, ...]:
-    mouth = mouth_opinion(performance(track, seen.times, voice, sample_rate), values, tried=tried)
-    if network is None:
+    take = performance(seen.tracks[face], seen.times, voice, sample_rate)
+    mouth = mouth_opinion(take, values, tried=tried)
+    lips = seen.lips[face] if seen.lips else None
+    if network is None or lips is None:
         return (mouth,)
     from mvpipe.gate import syncnet
 
     voices = [mfcc.resample(one, sample_rate) for one in (voice, *elsewhere)]
-    frames = at_25(seen.times, seen.seconds)
-    count = min([syncnet.windows(len(frames), len(one)) for one in voices])
+    pictures = len(lips) + syncnet.WINDOW - 1
+    count = min([syncnet.windows(pictures, len(one)) for one in voices])
     if count <= CONTROL_FRAMES + REACH:
         return (mouth,)
-    lips = syncnet.see(network, track.crops(frames))[:count]
+    lips = lips[:count]
     heard, *others = (syncnet.hear(network, one)[:count] for one in voices)
     chance = [confidence_elsewhere(lips, other) for other in others]
     return syncnet_opinion(match(lips, heard), chance, values), mouth
@@ -249,12 +207,6 @@ def performance(track: Track, times: Sequence[Fraction], voice: Samples, sample_
     return Performance(mouth=mouth_curves(track, times), voice=voice_curves(voice, sample_rate))
 
 
-def at_25(times: Sequence[Fraction], seconds: Fraction) -> list[int]:
-    """The frame that is shown at each of 25 moments a second, nearest in time, as by ffmpeg's `fps=25`."""
-    ticks = [int(time * 25 + Fraction(1, 2)) for time in times]
-    return [int(k) for k in np.searchsorted(ticks, np.arange(int(seconds * 25)), "right") - 1]
-
-
 def _together(opinions: Sequence[Opinion]) -> tuple[Outcome, str]:
     """The first opinion, unless the other contradicts it."""
     first, *rest = opinions
@@ -262,7 +214,25 @@ def _together(opinions: Sequence[Opinion]) -> tuple[Outcome, str]:
     if {Outcome.PASS, Outcome.FAIL} <= said:
         views = "; ".join(f"{one.method}: {one.reason}" for one in opinions)
         return Outcome.CANNOT_JUDGE, f"the two measurements disagree: {views}"
+    if first.outcome is Outcome.CANNOT_JUDGE and rest and said != {Outcome.CANNOT_JUDGE}:
+        return first.outcome, f"{first.reason}; by the mouth's movement alone, {rest[0].reason}"
     return first.outcome, first.reason
+
+
+def _large(seen: Seen, faces: Sequence[int], values: Mapping[str, float]) -> bool:
+    """Whether there is a face, and the one that is seen longest is large enough to be judged."""
+    return bool(faces) and float(np.median(seen.tracks[faces[0]].eyes)) >= values["eyes_px"]
+
+
+def _unsure(opinion: Opinion, values: Mapping[str, float]) -> bool:
+    """Whether an opinion only lacks confidence; nothing in it says that something is wrong."""
+    doubts = opinion.p is None or opinion.p > values["pass_p"]
+    return opinion.outcome is Outcome.CANNOT_JUDGE and doubts
+
+
+def _sure(opinion: Opinion, values: Mapping[str, float]) -> bool:
+    """Whether a face that sings is as sure as one that fails has to be."""
+    return opinion.outcome is Outcome.PASS and (opinion.p is None or opinion.p <= values["fail_p"])
 
 
 def _rank(opinion: Opinion) -> tuple[bool, float, float]:

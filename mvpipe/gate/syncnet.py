@@ -7,8 +7,8 @@ here, so import this module late.
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -18,7 +18,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mvpipe.errors import ToolError, WeightsMissing
+from mvpipe.errors import ToolError
+from mvpipe.gate import weights
 from mvpipe.gate.mfcc import mfcc
 from mvpipe.gate.pairs import Features
 
@@ -34,31 +35,12 @@ WINDOW = 5
 HEARD = 20
 """Rows of cepstra that are heard with them: 200 ms."""
 
-SLICE = 6
-"""Pictures that pass through the network together; of 6, 8 and 12, this needs the least memory (475, 503, 557
-MiB of the whole process for 8 s at 1344x768) and no more time (11.5 CPU seconds)."""
+SLICE = 5
+"""Pictures that pass through the network together. Of 5, 6 and 8, 5 need the least memory, and half a second
+of CPU more than 6 (13.8 for 13.3): 450 MB of the whole process for 8 s at 1344x768, one face or two."""
 
 SAMPLES = 640
 """Of 16 kHz sound, a picture."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Published:
-    """A file of weights as its makers published it."""
-
-    name: str
-    size: int
-    sha256: str
-    licence: str
-
-
-OFFICIAL = Published(
-    name="syncnet_v2.model",
-    size=54_573_114,
-    sha256="961e8696f888fce4f3f3a6c3d5b3267cf5b343100b238e79b2659bff2c605442",
-    licence="for research, under Creative Commons Attribution (Oxford VGG); the network's code is MIT",
-)
-"""Size and digest agree in three public sources (findings-sync, section 1)."""
 
 
 class SyncNet(nn.Module):
@@ -111,20 +93,20 @@ def _head() -> nn.Sequential:
     return nn.Sequential(nn.Linear(512, 512), nn.BatchNorm1d(512), nn.ReLU(), nn.Linear(512, 1024))
 
 
-def load_weights(path: Path, *, size: int = OFFICIAL.size, sha256: str = OFFICIAL.sha256) -> SyncNet:
+def load_weights(path: Path, *, size: int | None = None, sha256: str | None = None) -> SyncNet:
     """The network with a file's weights, ready to be used.
 
     Parameters
     ----------
     path : torch's file of a plain state dict, in the old format or the new
-    size, sha256 : what the file must be; those of the official one
+    size, sha256 : what the file must be; those of the official one unless given
 
     Raises
     ------
     WeightsMissing : no such file
     ToolError : another file, or one that holds more than tensors, or the tensors of another network
     """
-    _check(path, size, sha256)
+    weights.check(path, size=size, sha256=sha256)
     try:
         state: Any = torch.load(path, map_location="cpu", weights_only=True)
     except (UnpicklingError, RuntimeError, EOFError) as exc:
@@ -150,39 +132,30 @@ def assemble(path: Path, state: Any) -> SyncNet:
     return network.requires_grad_(False).eval()
 
 
-def _check(path: Path, size: int, sha256: str) -> None:
-    if not path.is_file():
-        raise WeightsMissing(f"{path}: weights: no such file", hint="mvpipe models says where to get them")
-    hint = f"the gate accepts only {OFFICIAL.name} as published"
-    if path.stat().st_size != size:
-        raise ToolError(f"{path}: weights: {path.stat().st_size} bytes, not {size}", hint=hint)
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != sha256:
-        raise ToolError(f"{path}: weights: sha256 {found[:16]}..., not {sha256[:16]}...", hint=hint)
-
-
 def windows(pictures: int, samples: int) -> int:
     """How many windows the official script compares."""
     return max(0, min(pictures, samples // SAMPLES) - WINDOW)
 
 
-def see(network: SyncNet, pictures: NDArray[np.uint8]) -> Features:
+def see(network: SyncNet, pictures: Iterable[NDArray[np.uint8]]) -> Features:
     """What the face does in each window of five pictures.
 
     Parameters
     ----------
-    pictures : uint8, BGR, shape (n, 224, 224, 3), n > 4, 25 a second
+    pictures : n > 4, uint8, BGR, shape (224, 224, 3), 25 a second; `SLICE` of them are held at once
 
     Returns
     -------
     float32, shape (n - 4, 1024)
     """
-    rows = []
-    for first in range(0, len(pictures) - WINDOW + 1, SLICE - WINDOW + 1):
-        part = np.ascontiguousarray(pictures[first : first + SLICE].transpose(3, 0, 1, 2), np.float32)
+    coming, rows = iter(pictures), []
+    held = list(islice(coming, WINDOW - 1))
+    while fresh := list(islice(coming, SLICE - WINDOW + 1)):
+        held += fresh
+        part = np.ascontiguousarray(np.stack(held).transpose(3, 0, 1, 2), np.float32)
         with torch.inference_mode():
             rows.append(network.see(torch.from_numpy(part)).numpy())
+        held = held[len(fresh) :]
     return np.concatenate(rows)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mvpipe.gate import portraits
 from mvpipe.gate.faces import (
     LEFT_EYE,
     RIGHT_EYE,
@@ -22,6 +23,7 @@ from mvpipe.gate.faces import (
     keep,
     region_of,
 )
+from mvpipe.gate.portraits import EVERY, Chip
 
 MOST = 3
 """Faces that are followed at once; a fourth is part of a crowd."""
@@ -45,13 +47,15 @@ class Track:
     total : frames of the take
     frames : those in which it was seen, rising; int, shape (n,)
     points : of its mesh, in pixels; float32, shape (n, 468, 2)
-    patches : its pictures, n of them, or none where they were not wanted
+    patches : its pictures, n of them, or none where they were not wanted; not kept either
+    chips : some of them, set upright, by which it is known whose it is; not kept
     """
 
     total: int
     frames: NDArray[np.int64]
     points: Points
     patches: tuple[Patch, ...] = ()
+    chips: tuple[Chip, ...] = ()
 
     @property
     def coverage(self) -> float:
@@ -64,20 +68,18 @@ class Track:
         apart = self.points[:, RIGHT_EYE] - self.points[:, LEFT_EYE]
         return np.asarray(np.hypot(apart[:, 0], apart[:, 1]), np.float64)
 
-    def crops(self, frames: Sequence[int]) -> NDArray[np.uint8]:
-        """SyncNet's pictures of frames of the take; where the face is missing, the nearest it was seen in.
+    def crops(self, frames: Sequence[int]) -> Iterator[Pixels]:
+        """SyncNet's pictures of frames of the take, one by one; of a missing face, the nearest in time.
 
-        Returns
-        -------
-        uint8, BGR, shape (len(frames), 224, 224, 3)
+        Yields
+        ------
+        uint8, BGR, shape (224, 224, 3)
         """
         boxes = np.array([box_of(points) for points in self.points])
         smooth = np.stack([median(boxes[:, k], SMOOTH) for k in range(3)], axis=1)
-        out = np.empty((len(frames), 224, 224, 3), np.uint8)
-        for row, frame in enumerate(frames):
+        for frame in frames:
             k = int(np.argmin(np.abs(self.frames - frame)))
-            out[row] = crop(self.patches[k], tuple(smooth[k]))
-        return out
+            yield crop(self.patches[k], tuple(smooth[k]))
 
 
 def median(values: NDArray[np.float64], wide: int) -> NDArray[np.float64]:
@@ -94,6 +96,7 @@ class _Open:
     frames: list[int] = field(default_factory=list)
     points: list[Points] = field(default_factory=list)
     patches: list[Patch] = field(default_factory=list)
+    chips: list[Chip] = field(default_factory=list)
 
 
 class Watcher:
@@ -101,7 +104,7 @@ class Watcher:
 
     Parameters
     ----------
-    pictures : keep a small picture of each face in each frame (200 kB), for SyncNet
+    pictures : keep a small picture of each face in each frame (20 kB), for SyncNet
     """
 
     def __init__(self, *, pictures: bool = False) -> None:
@@ -126,6 +129,7 @@ class Watcher:
                 frames=np.array(track.frames),
                 points=np.stack(track.points),
                 patches=tuple(track.patches),
+                chips=tuple(track.chips),
             )
             for track in self._open
             if track.frames
@@ -142,6 +146,8 @@ class Watcher:
             return False
         track.frames.append(self._frame)
         track.points.append(points)
+        if not track.chips or self._frame - track.chips[-1].frame >= EVERY:
+            track.chips.append(portraits.cut(self._frame, image, points))
         if self._pictures:
             track.patches.append(keep(image, points))
         return True

@@ -23,6 +23,7 @@ from mvpipe.errors import MediaError
 from mvpipe.reel.card import draw
 from mvpipe.tools import picture, process
 from mvpipe.tools.compile import Options, filtered
+from mvpipe.tools.encode import IN_STEP
 from mvpipe.tools.ffmpeg import file
 
 Progress = Callable[[int, int], None]
@@ -128,7 +129,7 @@ def _coding(rate: Fraction) -> Options:
         "crf": 14,
         "g": round(rate),
         "bf": 0,
-        "x264-params": "open-gop=0",
+        "x264-params": f"open-gop=0:{IN_STEP}",
         "threads": THREADS,
         "flags:v": "+bitexact",
         "fflags": "+bitexact",

@@ -10,6 +10,7 @@ The phone's film holds the song coded once, as AAC, with its priming of 1024 sam
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +20,9 @@ from mvpipe import film
 from mvpipe.tools import picture, process
 from mvpipe.tools.ffmpeg import file, quiet
 from mvpipe.tools.sound import decode
+
+TOLD = "MVPIPE_TAKES"
+"""Tag of the master that holds what its takes were made from, if the user wants it there."""
 
 PHONE_RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000)
 """Hz that every phone's AAC decoder takes; a song at another rate is resampled to 48000."""
@@ -30,7 +34,7 @@ PHONE_BITS = 128_000
 """AAC bits per second and channel."""
 
 
-def lay(reel: film.Reel, song: film.Song, into: Path, *, title: str) -> None:
+def lay(reel: film.Reel, song: film.Song, into: Path, *, title: str, told: str = "") -> None:
     """Write the master .mkv: the reel's packets, and the song's own samples.
 
     Parameters
@@ -39,12 +43,25 @@ def lay(reel: film.Reel, song: film.Song, into: Path, *, title: str) -> None:
     song : re-decoded from its own file
     into : the film
     title : all the metadata it gets
+    told : unless the user wants this as well: what the takes were made from, as JSON
 
     Raises
     ------
     ToolError : ffmpeg failed
     """
-    process.run(master_argv(reel.path, song, into, title=title, coding=_coding(song)))
+    coding = _coding(song)
+    if not told:
+        process.run(master_argv(reel.path, song, into, title=title, coding=coding))
+        return
+    tags = into.with_name(f".{into.name}.tags")  # too long for a command line
+    tags.write_text(f";FFMETADATA1\n{TOLD}={_escaped(told)}\n", "utf-8")
+    process.run(master_argv(reel.path, song, into, title=title, coding=coding, tags=tags))
+    tags.unlink()
+
+
+def _escaped(text: str) -> str:
+    """As a value in ffmpeg's metadata files."""
+    return re.sub(r"([=;#\\\n])", r"\\\1", text)
 
 
 def phone(reel: film.Reel, song: film.Song, into: Path, *, title: str) -> None:
@@ -59,14 +76,23 @@ def phone(reel: film.Reel, song: film.Song, into: Path, *, title: str) -> None:
     process.run(phone_argv(reel, song, into, title=title))
 
 
-def master_argv(reel: Path, song: film.Song, into: Path, *, title: str, coding: Sequence[str]) -> list[str]:
-    """The argument list of the master."""
+def master_argv(
+    reel: Path,
+    song: film.Song,
+    into: Path,
+    *,
+    title: str,
+    coding: Sequence[str],
+    tags: Path | None = None,
+) -> list[str]:
+    """The argument list of the master, with the metadata in `tags` where there is such a file."""
+    more = ("-f", "ffmetadata", "-i", file(tags)) if tags else ()
     return quiet(
-        *_inputs(reel, song),
+        *_inputs(reel, song, more),
         "-af",
         _contiguous(song),
         *coding,
-        *_plain(title),
+        *_plain(title, source="2" if tags else "-1"),
         "-f",
         "matroska",
         "-y",
@@ -94,9 +120,9 @@ def phone_rate(song: film.Song) -> int:
     return song.sample_rate if song.sample_rate in PHONE_RATES else 48_000
 
 
-def _inputs(reel: Path, song: film.Song) -> list[str]:
+def _inputs(reel: Path, song: film.Song, more: Sequence[str] = ()) -> list[str]:
     both = ["-i", file(reel), "-i", file(song.path)]
-    return [*both, "-map", "0:V:0", "-map", "1:a:0", "-c:v", "copy"]
+    return [*both, *more, "-map", "0:V:0", "-map", "1:a:0", "-c:v", "copy"]
 
 
 def _contiguous(song: film.Song) -> str:
@@ -104,10 +130,10 @@ def _contiguous(song: film.Song) -> str:
     return f"asettb=1/{song.sample_rate},asetpts=N,asetnsamples=n={PACKET}:p=0"
 
 
-def _plain(title: str) -> list[str]:
-    """Nothing but the title, and nothing that depends on the day or on ffmpeg's version."""
+def _plain(title: str, source: str = "-1") -> list[str]:
+    """Nothing but the title and what is in the input `source`; nothing that depends on day or ffmpeg."""
     return [
-        *("-map_metadata", "-1", "-map_chapters", "-1", "-metadata", f"title={title}"),
+        *("-map_metadata", source, "-map_chapters", "-1", "-metadata", f"title={title}"),
         *("-disposition:v", "default", "-disposition:a", "default"),
         *("-fflags", "+bitexact", "-flags", "+bitexact", "-metadata:s:a:0", "encoder="),
     ]

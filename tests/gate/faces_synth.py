@@ -6,8 +6,9 @@ against something it did not make. Picture k shows the mouth of the instant `k /
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import av
@@ -58,7 +59,7 @@ class Part:
     gain : how far the mouth opens
     bleed : of a band left in the voice, over the voice (RMS)
     heads : faces in the picture; the second one says something else
-    covered : `none`, `mic`, `all` of the mouth
+    covered : `none`, `mic`, `half` or `all` of the mouth
     head : height of a head over the picture's
     """
 
@@ -89,11 +90,25 @@ class Phone:
     width: float
 
 
-def make(part: Part, path: Path) -> Samples:
-    """Write the clip; its voice is float32, mono, at `SAMPLE_RATE`."""
+Speaker = Callable[[np.random.Generator, float], tuple[Floats, list[Phone]]]
+"""Says something at random for so many seconds, at `SAMPLE_RATE`."""
+
+Sitter = Callable[[float, float, float, str], Image]
+"""Shows a head by opening, width, blink and what covers it: BGR and alpha, `HEAD` pixels a side."""
+
+
+def make(part: Part, path: Path, speaker: Speaker | None = None, sitters: Sequence[Sitter] = ()) -> Samples:
+    """Write the clip; its voice is float32, mono, at `SAMPLE_RATE`.
+
+    Parameters
+    ----------
+    speaker : whose voice; formants that sing or talk where none is given
+    sitters : whose heads, one for each; drawn ones where none are given
+    """
     long = max(part.seconds, 4.0)  # enough to say something
-    voice, phones = speak(np.random.default_rng(part.seed), long, part.sings)
-    _, other = speak(np.random.default_rng(part.seed + 7919), long, part.sings)
+    speaker = speaker or partial(speak, sings=part.sings)
+    voice, phones = speaker(np.random.default_rng(part.seed), long)
+    _, other = speaker(np.random.default_rng(part.seed + 7919), long)
     rng = np.random.default_rng(part.seed + 1)
     moments = np.arange(round(part.seconds * part.rate)) / part.rate - part.late + LEAD
     mouths = [mouth_at(other if part.mouth == "other" else phones, moments), mouth_at(other, moments)]
@@ -101,7 +116,7 @@ def make(part: Part, path: Path) -> Samples:
     if part.mouth in ("closed", "frozen"):
         opening, width = np.full_like(opening, 0.45 * (part.mouth == "frozen")), np.full_like(width, 0.5)
     mouths[0] = np.clip(part.gain * opening + 0.03 * rng.standard_normal(len(opening)), 0, 1), width
-    shoot(part, rng, mouths[: part.heads], path)
+    shoot(part, rng, mouths[: part.heads], path, sitters)
     return hear(part, rng, voice[: int(part.seconds * SAMPLE_RATE)])
 
 
@@ -203,11 +218,18 @@ def mouth_at(phones: list[Phone], moments: Floats) -> tuple[Floats, Floats]:
     return opening, width
 
 
-def shoot(part: Part, rng: np.random.Generator, mouths: list[tuple[Floats, Floats]], path: Path) -> None:
+def shoot(
+    part: Part,
+    rng: np.random.Generator,
+    mouths: list[tuple[Floats, Floats]],
+    path: Path,
+    sitters: Sequence[Sitter] = (),
+) -> None:
     """Draw and encode."""
     frames = len(mouths[0][0])
     sway = [[_drift(rng, frames / part.rate, frames) for _ in range(3)] for _ in mouths]
     skins = [np.array([150.0, 190, 232]) - 14 * k for k in range(len(mouths))]
+    sitters = sitters or [partial(_head, skin) for skin in skins]
     blinks = np.exp(-0.5 * (((np.arange(frames) / part.rate + part.seed % 3) % 2.7 - 1.3) / 0.06) ** 2)
     wide, high = part.size
     backdrop = np.linspace((70, 60, 60), (120, 95, 75), high)[:, None].repeat(wide, 1)
@@ -218,7 +240,7 @@ def shoot(part: Part, rng: np.random.Generator, mouths: list[tuple[Floats, Float
         for k in range(frames):
             image = backdrop.astype(np.uint8)
             for h, (opening, width) in enumerate(mouths):
-                head = _head(skins[h], opening[k], width[k], blinks[k], part.covered)
+                head = sitters[h](opening[k], width[k], blinks[k], part.covered)
                 x = wide * (0.5 if len(mouths) == 1 else (0.27, 0.73)[h])
                 dx, dy, turn = (part.motion * s[k] for s in sway[h])
                 scale = part.head * high / HEAD / (1 if len(mouths) == 1 else 1.3)
@@ -287,11 +309,19 @@ def _head(skin: Floats, opening: float, width: float, blink: float, covered: str
     cv2.ellipse(image, (c, c + 20), (15, 9), 0, 10, 170, (*(0.72 * skin), 255.0), 2, line)
     cv2.line(image, (c - 9, c - 15), (c - 12, c + 17), (*(0.86 * skin), 255.0), 3, line)
     _mouth(image, (c, c + 60), opening, width)
-    if covered == "mic":
-        cv2.circle(image, (c + 12, c + 92), 24, (40, 40, 42, 255), -1, line)
-    elif covered == "all":
-        cv2.rectangle(image, (c - 80, c + 15), (c + 80, c + 115), (120, 90, 60, 255), -1)
+    cover(image, (c, c + 60), covered)
     return image
+
+
+def cover(image: Image, mouth: tuple[int, int], with_: str) -> None:
+    """Hold a microphone before a mouth, or a card before half or all of it."""
+    x, y = mouth
+    if with_ == "mic":
+        cv2.circle(image, (x + 12, y + 32), 24, (40, 40, 42, 255), -1, cv2.LINE_AA)
+    elif with_ == "half":
+        cv2.rectangle(image, (x, y - 30), (x + 80, y + 55), (120, 90, 60, 255), -1)
+    elif with_ == "all":
+        cv2.rectangle(image, (x - 80, y - 45), (x + 80, y + 55), (120, 90, 60, 255), -1)
 
 
 def _mouth(image: Image, at: tuple[int, int], opening: float, width: float) -> None:

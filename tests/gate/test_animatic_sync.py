@@ -12,11 +12,12 @@ import pytest
 
 from mvpipe.clock import Span
 from mvpipe.film import Card, Outcome, Shot
-from mvpipe.gate.sync import SyncVerdict, check_sync
+from mvpipe.gate.sync import SyncVerdict
 from mvpipe.render.animatic.backend import Animatic
 from mvpipe.render.backend import Asset, CastMember, Setup
 from mvpipe.sound import wav
 from tests.gate.faces_synth import SAMPLE_RATE, Samples, speak
+from tests.gate.takes import check_sync
 
 Judge = Callable[..., SyncVerdict]
 

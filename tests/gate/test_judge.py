@@ -12,16 +12,22 @@ import pytest
 
 from mvpipe.clock import NTSC_FILM_RATE
 from mvpipe.film import Finding, Outcome, Verdict
-from mvpipe.gate.judge import LONGEST_STILL, LONGEST_TAIL, judge, still_frames
-from mvpipe.gate.pictures import Sight, look
+from mvpipe.gate.judge import judge, still_frames
+from mvpipe.gate.pictures import Sight
+from mvpipe.gate.rules import figures
 from tests.gate import takes
 
-CHECKS = ["decodable", "frame count", "rate", "size", "black", "plain", "frozen", "frozen tail", "duplicate"]
+LONGEST_STILL, LONGEST_TAIL = (round(figures()[name]) for name in ("still_frames", "still_tail"))
+
+CHECKS = [
+    "decodable", "frame count", "rate", "size", "black", "plain", "noise", "frozen", "frozen tail",
+    "flash", "cut in the shot", "duplicate",
+]  # fmt: skip
 
 
 def judged(path: Path, **asked: object) -> Verdict:
     wanted = {"frames": 124, "rate": Fraction(24), "size": takes.SIZE, "others": {}, **asked}
-    return judge(look(path), **wanted)  # type: ignore[arg-type]
+    return judge(takes.sight(path), **wanted)  # type: ignore[arg-type]
 
 
 def failed(verdict: Verdict) -> list[str]:
@@ -157,7 +163,7 @@ def test_another_size(tmp_path: Path) -> None:
 
 def test_a_take_seen_before(tmp_path: Path) -> None:
     take = takes.write(tmp_path / "t.mp4", takes.moving())
-    others = {look(take).digest: "shot 3, take 1", "0" * 64: "shot 4, take 1"}
+    others = {takes.sight(take).digest: "shot 3, take 1", "0" * 64: "shot 4, take 1"}
     verdict = judged(take, others=others)
     assert failed(verdict) == ["duplicate"]
     assert verdict.reason == "the same frames as shot 3, take 1"
@@ -187,6 +193,7 @@ def test_a_take_without_frames_fails_and_does_not_crash() -> None:
         spread=(),
         change=(),
         stir=(),
+        **takes.unremarkable(0),
     )
     verdict = judge(nothing, frames=124, rate=Fraction(24), size=takes.SIZE, others={})
     assert failed(verdict) == ["decodable", "frame count"]
@@ -206,6 +213,7 @@ def test_the_limits_themselves() -> None:
         spread=(40.0,) * 124,
         change=(0.0, *(0.03,) * 123),
         stir=(0.0, *(2.0,) * 123),
+        **takes.unremarkable(124),
     )
 
     def outcome(**changes: object) -> list[str]:
@@ -225,6 +233,20 @@ def test_the_limits_themselves() -> None:
     assert outcome(**calm, change=held(123 - LONGEST_TAIL, LONGEST_TAIL + 1)) == ["frozen tail"]
     assert outcome(level=(1.0,) * 12 + (100.0,) * 112, spread=(1.0,) * 12 + (40.0,) * 112) == []
     assert outcome(level=(1.0,) * 13 + (100.0,) * 111, spread=(1.0,) * 13 + (40.0,) * 111) == ["black"]
+
+
+def test_a_storyboard_may_allow_more_and_what_it_allows_is_recorded(tmp_path: Path) -> None:
+    pictures = [*list(takes.moving())[:64], *list(takes.moving(lambda p, k: p[:, ::-1]))[64:]]
+    pictures[30] = pictures[30][:, ::-1]
+    pictures[80:110] = [pictures[80]] * 30
+    take = takes.write(tmp_path / "t.mp4", pictures)
+    found = judged(take, rules=figures({"still_frames": 20}))
+    assert failed(found) == ["frozen", "flash", "cut in the shot"]
+    assert finding(found, "frozen").limit == 20
+    found = judged(take, rules=figures({"flashes": 1, "cuts": 1}))
+    assert found.outcome is Outcome.PASS
+    assert finding(found, "flash").reason == "breaks in at frame 30, as it may"
+    assert (finding(found, "cut in the shot").value, finding(found, "cut in the shot").limit) == (1, 1)
 
 
 def test_a_key_frame_that_looks_coded_anew_is_still() -> None:
@@ -252,5 +274,6 @@ def changing(change: tuple[float, ...]) -> Sight:
         spread=(),
         change=change,
         stir=tuple(10 * value for value in change),
+        **takes.unremarkable(0),
     )
     return empty

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from mvpipe.gate.mouth import HOPS
-from mvpipe.gate.offset import LEAD_MS, Estimate, Performance, correlate, estimate
+from mvpipe.gate.offset import LEAD_MS, Estimate, Performance, correlate, estimate, finer
 
 LEAD = LEAD_MS / 1000
 
@@ -67,6 +69,14 @@ def test_chance_is_counted_as_chance(rng: np.random.Generator) -> None:
     found = np.array([estimate(unrelated(rng), surrogates=19).p for _ in range(120)])
     assert 0.01 <= (found <= 0.05).mean() <= 0.10
     assert 0.35 <= found.mean() <= 0.65
+
+
+def test_ten_times_the_voices_of_chance_tell_a_smaller_p(rng: np.random.Generator) -> None:
+    sung, other = take(rng, seconds=8.0), unrelated(rng)
+    first, chance = estimate(sung), estimate(other)
+    assert (first.p, finer(sung, first).p) == (0.002, 0.0002)
+    assert finer(sung, first) == replace(first, p=0.0002)
+    assert finer(other, chance).p == pytest.approx(chance.p, abs=0.08)
 
 
 def test_a_still_mouth_is_no_evidence(rng: np.random.Generator) -> None:

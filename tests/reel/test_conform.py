@@ -230,7 +230,7 @@ def test_golden_argument_list_of_a_mezzanine() -> None:
             "-threads",
             "4",
         ),
-        *("-video_track_timescale", "24000", "-x264-params", "open-gop=0", "-xerror"),
+        *("-video_track_timescale", "24000", "-x264-params", "open-gop=0:sync-lookahead=0", "-xerror"),
         *("file:/w/m.mp4", "-y"),
     ]
 
