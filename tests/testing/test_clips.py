@@ -191,6 +191,14 @@ def test_what_has_no_effect(server: Standin, client: Client, fault: str, one: Gr
     assert look_of(server, client, one) == look_of(server, client, other)
 
 
+def test_shimmer(server: Standin, client: Client, tmp_path: Path) -> None:
+    server.fault("shimmer", times=2)
+    one = clip_of(client, tmp_path, locked(seed=63)).frames.astype(float)
+    client.post("/free", {"free_memory": True})
+    two = clip_of(client, tmp_path, locked(seed=63, prefix="again")).frames.astype(float)
+    assert 0 < np.abs(one - two).mean() < 3
+
+
 def test_a_damaged_file(server: Standin, client: Client, tmp_path: Path) -> None:
     server.fault("file-damaged", bytes=500)
     entry = client.render(locked(seed=70))

@@ -352,7 +352,16 @@ class TestResults:
         assert server.state()["clock"] - clock < 5
 
 
-ELSEWHERE = {*SPOILT, "seed-ignored", "lora-ignored", "file-damaged", "sound-nan", "disk-full", "no-rights"}
+ELSEWHERE = {
+    *SPOILT,
+    "seed-ignored",
+    "lora-ignored",
+    "shimmer",
+    "file-damaged",
+    "sound-nan",
+    "disk-full",
+    "no-rights",
+}
 """Faults of what is in a file; test_clips.py looks into it."""
 
 

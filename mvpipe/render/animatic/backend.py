@@ -14,7 +14,7 @@ from mvpipe.render.animatic import fonts, pillow
 from mvpipe.render.animatic.board import board_of, used_pictures
 from mvpipe.render.backend import Asset, Progress, Setup
 
-NAME = "animatic/1"
+NAME = "animatic/2"
 """The number is raised when the same slate would give other bytes."""
 
 _BASE_S, _FRAME_S, _MEGAPIXEL_S = 0.5, 0.004, 0.019
@@ -33,6 +33,11 @@ class Animatic:
     def slots(self) -> int:
         """As many takes at once as there are cores, four at most."""
         return min(4, os.cpu_count() or 1)
+
+    @property
+    def draws_mouths(self) -> str:
+        """How: so their sync is known, and not asked unless somebody wants to see the gate at work."""
+        return "from the articulation of the isolated voice"
 
     def slate(self, setup: Setup, *, take: int, seed: int) -> Slate:
         """What decides the take's bytes; its graph is the board.

@@ -49,7 +49,7 @@ FRAMINGS = {
 
 _FRAMING_WORDS = (
     ("extreme close-up", ("extreme", "ecu", "xcu", "big close")),
-    ("medium close-up", ("medium close", "mcu", "three-quarter", "bust", "head and shoulders")),
+    ("medium close-up", ("medium close", "mcu", "bust", "head and shoulders")),
     ("medium wide", ("medium wide", "mws", "american", "cowboy", "knee", "medium long")),
     ("close-up", ("close", "cu", "tight", "portrait", "face")),
     ("wide", ("wide", "long", "full", "establishing", "ws", "total", "whole")),

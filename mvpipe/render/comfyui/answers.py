@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mvpipe.errors import BackendError, RenderFailed, Unreachable
+from mvpipe.errors import BackendError, Unreachable
 from mvpipe.render.comfyui.address import shown
-from mvpipe.render.comfyui.failures import NotComfyUI, Refused
+from mvpipe.render.comfyui.failures import Lasting, NotComfyUI, Refused
 
 START_IT = "start ComfyUI there (python main.py --listen), or name another server"
 CHECK_IT = "name the address ComfyUI prints when it has started, with the proxy's path if there is one"
@@ -92,8 +92,8 @@ def refusal(answer: Answer | Stream) -> BackendError:
         what = "a proxy answers, its server does not" if status >= 500 else "not now"
         return Unreachable(f"{where}: {status}: {what}", hint=START_IT)
     if status == 413:
-        return RenderFailed(f"{where}: 413: too large{said}", hint="start ComfyUI with --max-upload-size MIB")
-    return RenderFailed(f"{where}: {status}{said}", hint="look at ComfyUI's own log")
+        return Lasting(f"{where}: 413: too large{said}", hint="start ComfyUI with --max-upload-size MIB")
+    return Lasting(f"{where}: {status}{said}", hint="look at ComfyUI's own log")
 
 
 def checked(answer: Answer) -> Answer:

@@ -13,11 +13,13 @@ from pathlib import Path
 
 from mvpipe.render.backend import Progress
 from mvpipe.render.comfyui.address import Address
+from mvpipe.render.comfyui.failures import RESTART, Stalled
 from mvpipe.render.comfyui.jobs import Records, State
 from mvpipe.render.comfyui.listener import Listener
 from mvpipe.render.comfyui.order import Made, Order
 from mvpipe.render.comfyui.patience import Patience
 from mvpipe.render.comfyui.server import Facts, Server
+from mvpipe.render.comfyui.stall import Stall
 from mvpipe.render.comfyui.transport import Transport
 from mvpipe.render.comfyui.uploads import Uploads
 
@@ -38,6 +40,7 @@ class Client:
         self.server = Server(self.transport)
         self.uploads = Uploads(self.server)
         self.records = Records(records)
+        self.stall = Stall()
 
     def greet(self) -> Facts:
         """What the server tells of itself, asked now and once: for one clear error before the work begins.
@@ -45,9 +48,13 @@ class Client:
         Raises
         ------
         Unreachable, Refused, NotComfyUI : as named
+        Stalled : it answers, and does not work: what was given up there has not moved
         """
         self.server.forget()
-        return self.server.facts()
+        facts = self.server.facts()
+        if why := self.stall.lasts(self.server.look):
+            raise Stalled(why, hint=RESTART)
+        return facts
 
     def make(self, order: Order, into: Path, tell: Progress) -> Made:
         """Have a render and write its film to `into`.
@@ -62,8 +69,10 @@ class Client:
         ------
         GraphRejected : the server's nodes do not fit the graph, or it refuses it
         Unreachable : nobody answers, for longer than patience has
-        RenderTimeout : no sign of life; usually ComfyUI has to be restarted
-        RenderFailed : it was tried, and failed; `Lasting` where another seed would fail alike
+        RenderTimeout : no sign of life; usually ComfyUI has to be restarted. `Stalled` where that was found
+            out before: nothing is sent then
+        RenderFailed : it was tried, and failed; `Lasting` where another seed would fail alike, `TooSmall`
+            where another server may not
         """
         from mvpipe.render.comfyui.making import Making
 

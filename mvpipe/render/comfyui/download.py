@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from mvpipe.errors import RenderFailed, Unreachable
+from mvpipe.errors import Unreachable
 from mvpipe.render.comfyui.answers import Stream, refusal
 from mvpipe.render.comfyui.ends import File
+from mvpipe.render.comfyui.failures import Lasting
 from mvpipe.render.comfyui.steady import Steady
 from mvpipe.render.comfyui.transport import Transport
 
@@ -69,7 +71,7 @@ def download(transport: Transport, file: File, into: Path, steady: Steady) -> bo
     Raises
     ------
     Unreachable : it broke off again and again
-    RenderFailed : it cannot be written here
+    Lasting : it cannot be written here
     BackendError : as the server says
     """
     part = _Part(into.with_name(f".{into.name}.part"))
@@ -82,7 +84,7 @@ def download(transport: Transport, file: File, into: Path, steady: Steady) -> bo
                 return True
             steady.tick()
     except OSError as exc:
-        raise RenderFailed(f"{into}: cannot be written: {(exc.strerror or str(exc)).lower()}") from exc
+        raise Lasting(f"{into}: cannot be written: {(exc.strerror or str(exc)).lower()}") from exc
     finally:
         part.path.unlink(missing_ok=True)
     got = f"{part.size} of {part.whole} bytes"
@@ -90,6 +92,37 @@ def download(transport: Transport, file: File, into: Path, steady: Steady) -> bo
         f"{transport.address}/view: {file.filename}: broke off again and again: {got}",
         hint="the same command fetches it once the connection holds",
     )
+
+
+def fetch_film(
+    transport: Transport,
+    file: File,
+    into: Path,
+    steady: Steady,
+    whole: Callable[[Path], bool],
+    *,
+    sure: bool,
+) -> bool:
+    """Fetch a film that can be read; whether there is one.
+
+    What comes in its place is asked for once more: a proxy's page under a status of 200, or a server that is
+    starting, must not cost a render.
+
+    Parameters
+    ----------
+    whole : whether a file can be read as a film
+    sure : whether the server has named it, so that it should be there
+    """
+    for left in (1, 0):
+        came = download(transport, file, into, steady)
+        if came and whole(into):
+            return True
+        into.unlink(missing_ok=True)
+        if not came and not sure:
+            return False
+        if left:
+            steady.rest(transport.patience.look_s)
+    return False
 
 
 def _fetch(transport: Transport, file: File, part: _Part) -> bool:

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+FOLDER = "mvpipe"
+"""Our folder below the server's input and output folders."""
+
 
 class Cause(StrEnum):
     """Why a job did not end well."""
@@ -154,6 +157,11 @@ def file_of(entry: Mapping[str, str]) -> File:
 
 
 VIDEOS = (".mp4", ".mkv", ".webm", ".mov", ".m4v")
+
+
+def foreseen(prompt_id: str, node: str) -> File:
+    """What a job's film is called; nobody else's is, so it is known without a record."""
+    return File(node=node, filename=f"{prompt_id}_00001_.mp4", subfolder=FOLDER, kind="output")
 
 
 def film(found: Sequence[File], nodes: Sequence[str]) -> File | None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from mvpipe.errors import RenderFailed, Unreachable
+import re
+
+from mvpipe.errors import RenderFailed, RenderTimeout, Unreachable
+
+RESTART = "restart ComfyUI; then the same command goes on where it stands"
+"""What to do with a server that answers and does not work."""
 
 
 class NotComfyUI(Unreachable):
@@ -17,11 +22,40 @@ class Refused(Unreachable):
     retryable = False
 
 
+class Stalled(RenderTimeout):
+    """The server was given up before, and nothing has moved there since: there is nothing to wait for."""
+
+    retryable = False
+
+
 class Lasting(RenderFailed):
-    """Any seed would fail alike: another take is not worth trying."""
+    """Any seed would fail alike at this server: another take is not worth trying."""
 
     retake = False
+    elsewhere = True
+
+
+class TooSmall(Lasting):
+    """The server has too little memory for it; another one may have enough, or a smaller size may do."""
+
+    grows = True
+
+
+class Full(Lasting):
+    """The server cannot write what it makes: its disk is full, or not ours to write to."""
+
+    whole = True
 
 
 class Stopped(Lasting):
     """Somebody stopped the render at the server; not to be repeated without asking."""
+
+    elsewhere = False
+
+
+_FIGURE = re.compile(r"\d+(\.\d+)?")
+
+
+def sign(what: str) -> str:
+    """A failure in words without what may differ between two that are one: sizes, addresses, times."""
+    return _FIGURE.sub("#", what)

@@ -1,4 +1,4 @@
-"""Filling a template: values into slots by name, a loader for each picture, and the rest pruned."""
+"""Filling a template: values into slots by name, a loader for each reference, and the rest pruned."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil, floor, isfinite
 from typing import Any
 
-from mvpipe.errors import GraphRejected
+from mvpipe.errors import GraphRejected, SettingsError
 from mvpipe.render.comfyui import graph as graphs
 from mvpipe.render.comfyui.graph import Graph
 from mvpipe.render.comfyui.slots import Edits, Fill, Slot, numbered
@@ -28,16 +28,16 @@ def fill(template: Template, values: Mapping[str, Fill]) -> Graph:
     Raises
     ------
     ValueError : a value of the wrong kind, a slot that must be filled and is not
-    GraphRejected : a slot this template does not have, cannot leave empty, or has no room for
+    SettingsError : a slot this template does not have, cannot leave empty, or has no room for
     """
     slots, filled = template.slots.slots, graphs.copied(template.graph)
     if unknown := sorted(values.keys() - slots.keys()):
-        raise GraphRejected(
+        raise SettingsError(
             f"graph {template.name}: {unknown[0]}: it has no such slot", hint=f"it has {', '.join(slots)}"
         )
     if absent := [name for name, slot in slots.items() if slot.must and values.get(name) is None]:
         raise ValueError(f"graph {template.name}: {absent[0]}: must be filled")
-    wanted = {name: () for name, slot in slots.items() if slot.kind == "pictures"} | dict(values)
+    wanted = {name: () for name, slot in slots.items() if slot.many} | dict(values)
     for name in sorted(wanted, key=lambda name: wanted[name] is not None):  # first what is taken out
         _put(template, filled, name, slots[name], wanted[name])
     return graphs.pruned(filled, template.slots.outputs)
@@ -48,12 +48,12 @@ def put(template: Template, graph: Mapping[str, Any], values: Mapping[str, Fill]
 
     Raises
     ------
-    ValueError : of the wrong kind; pictures, which have to be filled at once
+    ValueError : of the wrong kind; several files, which have to be filled at once
     """
     changed = graphs.copied(graph)
     for name, value in values.items():
         slot = template.slots.slots[name]
-        if slot.kind == "pictures" or value is None:
+        if slot.many or value is None:
             raise ValueError(f"graph {template.name}: {name}: filled as a whole, with fill()")
         _put(template, changed, name, slot, value)
     return changed
@@ -98,7 +98,7 @@ def _put(template: Template, graph: Graph, name: str, slot: Slot, value: Fill) -
     where = f"graph {template.name}: {name}"
     if value is None:
         _without(where, graph, slot.without)
-    elif slot.kind == "pictures":
+    elif slot.many:
         _hang(where, graph, slot, value)
     else:
         _check_kind(where, slot.kind, value)
@@ -108,7 +108,7 @@ def _put(template: Template, graph: Graph, name: str, slot: Slot, value: Fill) -
 
 def _without(where: str, graph: Graph, edits: Edits | None) -> None:
     if edits is None:
-        raise GraphRejected(f"{where}: this template cannot do without")
+        raise SettingsError(f"{where}: this template cannot do without")
     for node_id, through in edits.bypass:
         graphs.bypass(graph, node_id, through)
     for node_id, field in edits.unlink:
@@ -118,7 +118,7 @@ def _without(where: str, graph: Graph, edits: Edits | None) -> None:
 
 
 def _hang(where: str, graph: Graph, slot: Slot, value: Fill) -> None:
-    """One loader a picture, linked to the next input of the group."""
+    """One loader a file, with what stands between it and the input, linked to the next input of the group."""
     if (
         isinstance(value, str)
         or not isinstance(value, Sequence)
@@ -126,17 +126,25 @@ def _hang(where: str, graph: Graph, slot: Slot, value: Fill) -> None:
     ):
         raise ValueError(f"{where}: a list of file names: {value!r}")
     if not slot.least <= len(value) <= slot.most:
-        raise GraphRejected(f"{where}: {len(value)} pictures where it takes {slot.least} to {slot.most}")
+        raise SettingsError(f"{where}: {len(value)} {slot.kind} where it takes {slot.least} to {slot.most}")
     loader, field = slot.at[0][:2]
-    pattern = graph[loader]
+    links = [graph[node_id]["inputs"][numbered(target, slot.first)] for node_id, target in slot.into]
+    way = _way(graph, loader, [link[0] for link in links])
+    pattern = graphs.copied({node_id: graph[node_id] for node_id in way})
     for node_id, target in slot.into:
         for number in range(slot.first, slot.first + slot.most):
             graph[node_id]["inputs"].pop(numbered(target, number), None)
     for i, file in enumerate(value):
-        new = loader if i == 0 else _free_id(graph, f"{loader}_{i}")
-        graph[new] = {"class_type": pattern["class_type"], "inputs": {**pattern["inputs"], field: file}}
-        for node_id, target in slot.into:
-            graph[node_id]["inputs"][numbered(target, slot.first + i)] = [new, 0]
+        names = {old: old if i == 0 else _free_id(graph, f"{old}_{i}") for old in way}
+        graph |= {names[old]: graphs.relinked(node, names) for old, node in pattern.items()}
+        graph[names[loader]]["inputs"][field] = file
+        for (node_id, target), (source, output) in zip(slot.into, links, strict=True):
+            graph[node_id]["inputs"][numbered(target, slot.first + i)] = [names[source], output]
+
+
+def _way(graph: Graph, loader: str, ends: Sequence[str]) -> list[str]:
+    """The nodes between a loader and what its file ends in, both among them."""
+    return [one for one in graphs.upstream(graph, ends) if loader in graphs.upstream(graph, [one])]
 
 
 def _free_id(graph: Graph, wanted: str) -> str:

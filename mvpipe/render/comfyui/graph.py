@@ -69,6 +69,15 @@ def copied(graph: Mapping[str, Mapping[str, Any]]) -> Graph:
     }
 
 
+def relinked(node: Node, names: Mapping[str, str]) -> Node:
+    """A copy of a node that takes from `names[id]` what it took from `id`."""
+    inputs = {
+        name: [names.get(value[0], value[0]), value[1]] if is_link(value) else value
+        for name, value in node["inputs"].items()
+    }
+    return {"class_type": node["class_type"], "inputs": inputs}
+
+
 def bypass(graph: Graph, node_id: str, through: str) -> None:
     """Take a node out: whatever used it is given what its input `through` was given.
 

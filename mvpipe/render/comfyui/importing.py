@@ -80,13 +80,23 @@ def propose(workflow: Any, path: Path, schemas: Schemas | None = None) -> Propos
     )
 
 
+def classes_in(workflow: Any) -> tuple[str, ...]:
+    """The node classes a workflow names, in either format: those a server is asked for."""
+    if is_workflow(workflow):
+        found = {node.get("type") for node in workflow["nodes"] if isinstance(node, Mapping)}
+    else:
+        nodes = workflow.values() if isinstance(workflow, Mapping) else ()
+        found = {node.get("class_type") for node in nodes if isinstance(node, Mapping)}
+    return tuple(sorted(name for name in found if isinstance(name, str)))
+
+
 def _graph(workflow: Any, path: Path, schemas: Schemas | None) -> Graph:
     if not is_workflow(workflow):
         return copied(api_graph(workflow, path))
     if schemas is None:
         raise SettingsError(
             f"{path}: the editor's format: the order of its values is known to a server only",
-            hint="name a server, or export it in the editor: Workflow > Export (API)",
+            hint="name a server with --backend, or export it in the editor: Workflow > Export (API)",
         )
     return to_api(workflow, schemas, str(path))
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid5
 
-from mvpipe.errors import RenderFailed
+from mvpipe.render.comfyui.failures import Lasting
 
 FORMAT = 1
 SPACE = UUID("6f0e7a52-3f0c-5d0e-9d4b-6d7670697065")
@@ -63,6 +63,11 @@ class Job:
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
+    def begun(self) -> bool:
+        """Whether the server has it, or has made it, as far as is known."""
+        return self.state in (State.SENT, State.RUNNING, State.DONE)
+
+    @property
     def prompt_id(self) -> str:
         """The present id: a UUID in lower case, as the server wants it."""
         return job_id(self.key, self.attempt)
@@ -99,7 +104,7 @@ def job_id(key: str, attempt: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Job records, one small file each.
+    """Job records, one small file a job and server: what moved elsewhere may still run where it was.
 
     Parameters
     ----------
@@ -112,7 +117,7 @@ class Records:
         """The job's record; a new one where there is none that can be read, or one of another server."""
         new = Job(key=key, server=server)
         try:
-            kept = json.loads(self._path(key).read_text("utf-8"))
+            kept = json.loads(self._path(key, server).read_text("utf-8"))
             if kept.pop("format") != FORMAT:
                 return new
             job = _job(kept)
@@ -125,10 +130,10 @@ class Records:
 
         Raises
         ------
-        RenderFailed : it cannot be written
+        Lasting : it cannot be written
         """
         text = json.dumps({"format": FORMAT, **asdict(job)}, indent=1, sort_keys=True) + "\n"
-        path = self._path(job.key)
+        path = self._path(job.key, job.server)
         scratch = path.with_name(f".{path.name}.{os.getpid()}")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -138,11 +143,20 @@ class Records:
                 os.fsync(stream.fileno())
             os.replace(scratch, path)
         except OSError as exc:
-            raise RenderFailed(f"{path}: cannot be written: {(exc.strerror or str(exc)).lower()}") from exc
+            raise Lasting(f"{path}: cannot be written: {(exc.strerror or str(exc)).lower()}") from exc
         return job
 
-    def _path(self, key: str) -> Path:
-        return self.folder / f"{key}.json"
+    def keys(self, server: str) -> list[str]:
+        """Keys of all jobs that a server was ever given."""
+        return sorted(path.name.partition(".")[0] for path in self.folder.glob(f"*.{_tag(server)}.json"))
+
+    def _path(self, key: str, server: str) -> Path:
+        return self.folder / f"{key}.{_tag(server)}.json"
+
+
+def _tag(server: str) -> str:
+    """A server in the name of a file."""
+    return uuid5(SPACE, server).hex[:12]
 
 
 def _job(kept: dict[str, Any]) -> Job:

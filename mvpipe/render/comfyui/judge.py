@@ -65,13 +65,13 @@ def judge(graph: Graph, setting: Setting | None = None) -> list[Remark]:
             *size_remarks(facts, probe=setting.probe),
             *weights_remarks(facts),
             *sampling_remarks(facts),
-            *_order_remarks(facts),
-            *_lock_remarks(facts, setting),
+            *order_remarks(facts),
+            *lock_remarks(facts, setting),
         ]
     return sorted(remarks, key=lambda remark: ("refuse", "warn", "note").index(remark.level))
 
 
-def _order_remarks(facts: Facts) -> Iterator[Remark]:
+def order_remarks(facts: Facts) -> Iterator[Remark]:
     """LoRA, then shift, then guider and scheduler, both of the same model."""
     if facts.lora_after_shift:
         yield warned(facts.shift_node, "a LoRA comes behind the shift", "LoRA, then shift, then guider")
@@ -90,7 +90,8 @@ def _order_remarks(facts: Facts) -> Iterator[Remark]:
 _STRENGTH = {"none": 0, "unclear": 0, "soft": 1, "exact": 2}
 
 
-def _lock_remarks(facts: Facts, setting: Setting) -> Iterator[Remark]:
+def lock_remarks(facts: Facts, setting: Setting) -> Iterator[Remark]:
+    """Of what happens to the sound, against what is claimed."""
     lock, claimed = facts.lock, setting.lock
     if claimed is None:
         yield noted(facts.node, f"lock: {lock.kind}: {lock.why}")

@@ -26,15 +26,21 @@ def node_remarks(graph: Graph, device: str, argv: Sequence[str]) -> Iterator[Rem
     device : the card as /system_stats names it; empty if not known
     argv : the server's command line
     """
-    yield from _caches(graph)
-    yield from _attention(graph, device, argv)
-    yield from _families(graph)
+    yield from cache_remarks(graph)
+    yield from attention_remarks(graph, device, argv)
+    yield from family_remarks(graph)
+    yield from class_remarks(graph)
+
+
+def class_remarks(graph: Graph) -> Iterator[Remark]:
+    """Of nodes whose class has a rule of its own."""
     for node_id, node in graph.items():
         if remark := _RULES.get(str(node["class_type"])):
             yield from remark(graph, node_id)
 
 
-def _caches(graph: Graph) -> Iterator[Remark]:
+def cache_remarks(graph: Graph) -> Iterator[Remark]:
+    """Of nodes that skip model calls."""
     caches = refused_nodes().step_caches
     for node_id, node in graph.items():
         if node["class_type"] in caches.classes:
@@ -43,8 +49,8 @@ def _caches(graph: Graph) -> Iterator[Remark]:
             )
 
 
-def _attention(graph: Graph, device: str, argv: Sequence[str]) -> Iterator[Remark]:
-    """Refused on cards where it failed, warned of where the card is not known, nothing on others."""
+def attention_remarks(graph: Graph, device: str, argv: Sequence[str]) -> Iterator[Remark]:
+    """Of quantized attention: refused on cards where it failed, warned of where the card is not known."""
     rules = refused_nodes().quantized_attention
     blackwell = bool(CONSUMER_BLACKWELL.search(device))
     if device and not blackwell:
@@ -69,7 +75,8 @@ def _attention(graph: Graph, device: str, argv: Sequence[str]) -> Iterator[Remar
             )
 
 
-def _families(graph: Graph) -> Iterator[Remark]:
+def family_remarks(graph: Graph) -> Iterator[Remark]:
+    """Of nodes of packs that patch the same modules."""
     rules = refused_nodes().one_of_each
     found = [
         [(node_id, node["class_type"]) for node_id, node in graph.items() if node["class_type"] in family]

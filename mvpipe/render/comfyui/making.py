@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,23 +10,27 @@ from typing import TYPE_CHECKING, Any
 from mvpipe.errors import BackendError, Cancelled, RenderFailed, RenderTimeout
 from mvpipe.render.backend import Progress
 from mvpipe.render.comfyui import ends
-from mvpipe.render.comfyui.download import download
-from mvpipe.render.comfyui.ends import Cause, End, Failure, File
-from mvpipe.render.comfyui.failures import Lasting, Stopped
+from mvpipe.render.comfyui.circumstances import circumstances
+from mvpipe.render.comfyui.download import fetch_film
+from mvpipe.render.comfyui.ends import FOLDER, Cause, End, Failure, File
+from mvpipe.render.comfyui.failures import RESTART, Full, Lasting, Stalled, Stopped, TooSmall, sign
 from mvpipe.render.comfyui.jobs import State
-from mvpipe.render.comfyui.news import DROPPED, OPENED
+from mvpipe.render.comfyui.news import DROPPED, OPENED, News
 from mvpipe.render.comfyui.order import Made, Order
 from mvpipe.render.comfyui.pace import Pace
 from mvpipe.render.comfyui.posting import is_there, post
-from mvpipe.render.comfyui.server import ABSENT, FOLDER, Place, Sight
-from mvpipe.render.comfyui.steady import SLICE_S, Steady
+from mvpipe.render.comfyui.server import ABSENT, Place, Sight
+from mvpipe.render.comfyui.steady import SLICE_S, Steady, aside
 from mvpipe.render.comfyui.vigil import Vigil
 
 if TYPE_CHECKING:
     from mvpipe.render.comfyui.client import Client
 
-RESTART = "restart ComfyUI; then the same command goes on where it stands"
+TAKEN_UP = "the same command takes it up where it is then"
 SMALLER = "close what else uses the card, or choose a smaller size or a low-VRAM graph"
+ALIKE = 2
+"""A node that fails in the same words for two takes in a row does not fail by chance."""
+
 STRANGERS = 20
 """Attempts of the same work, made by somebody else, that are passed over."""
 
@@ -45,7 +48,7 @@ class Making:
     def __init__(self, client: Client, order: Order, tell: Progress) -> None:
         self._client, self._order = client, order
         self._server, self._patience = client.server, client.patience
-        self._pace = Pace(order.samplers, order.steps)
+        self._pace = Pace(order.samplers, order.steps, order.encoders)
         self._steady = Steady(client.patience, lambda: tell(*self._pace.progress), met=client.server.met)
         self._job = client.records.read(order.key, client.server.name)
         self._listener = client.listener(self._job.client_id)
@@ -54,23 +57,31 @@ class Making:
     def run(self, into: Path) -> Made:
         """Make it and write its film to `into`; as `Client.make`."""
         try:
-            self._steady(self._server.facts)
-            sight = self._take_up(into)
-            while self._made is None:
-                if sight.place is Place.ABSENT:
-                    self._begin()
-                if sight.place is not Place.ENDED:
-                    sight = self._follow()
-                if sight.end is None:
-                    self._lose(into)
-                else:
-                    self._settle(sight.end, into)
-                sight = ABSENT
-        except Cancelled:
-            self._cancel()
-            raise
-        finally:
-            self._listener.close()
+            try:
+                return self._run(into)
+            finally:
+                self._steady.once(self._listener.close)
+        except Cancelled as exc:
+            raise Cancelled(*self._cancel()) from exc
+
+    def _run(self, into: Path) -> Made:
+        self._steady(self._server.facts)
+        stalled = self._steady(lambda: self._client.stall.lasts(self._server.look))
+        if stalled and not self._job.begun:
+            raise Stalled(stalled, hint=RESTART)
+        sight = self._take_up(into)
+        if stalled and self._made is None and sight.end is None:  # what had ended there is not made anew
+            raise Stalled(stalled, hint=RESTART)
+        while self._made is None:
+            if sight.place is Place.ABSENT:
+                self._begin()
+            if sight.place is not Place.ENDED:
+                sight = self._follow()
+            if sight.end is None:
+                self._lose(into)
+            else:
+                self._settle(sight.end, into)
+            sight = ABSENT
         return self._made
 
     def _take_up(self, into: Path) -> Sight:
@@ -101,7 +112,7 @@ class Making:
         names = self._client.uploads.ensure(order.uploads, self._steady)
         graph = order.finish(graph, f"{FOLDER}/{self._job.prompt_id}", names)
         self._keep(self._job.with_state(State.SENT))
-        self._listener.open()
+        self._steady.once(self._listener.open)
         self._pace.sent()
         try:
             post(self._server, self._job, graph, order.title, self._steady)
@@ -113,7 +124,8 @@ class Making:
     def _follow(self) -> Sight:
         """The job's end; absent where it is gone."""
         heard_all = self._listener.hears
-        vigil = Vigil(self._patience, time.monotonic(), hears=self._listener.open())
+        hears = self._steady.once(self._listener.open)
+        vigil = Vigil(self._patience, time.monotonic(), hears=hears)
         if not heard_all:
             vigil.heard(OPENED if self._listener.hears else DROPPED, time.monotonic())
         while True:
@@ -126,17 +138,29 @@ class Making:
                 if sight.place in (Place.ENDED, Place.ABSENT):
                     return sight
                 self._witness(sight, vigil)
-            if why := vigil.overdue(now, hears=self._listener.hears):
-                raise RenderTimeout(f"{self._where()}: {why}", hint=RESTART)
+            self._give_up(vigil, now)
             self._steady.tick()
+
+    def _give_up(self, vigil: Vigil, now: float) -> None:
+        """Raise where nothing is to be waited for: here, or in another job of the same server."""
+        if (why := vigil.overdue(now, hears=self._listener.hears)) and vigil.sight:
+            self._client.stall.note(self._job.prompt_id, vigil.sight, f"{self._where()}: {why}")
+        if given_up := self._client.stall.why:
+            raise RenderTimeout(given_up, hint=RESTART)
 
     def _hear(self, vigil: Vigil) -> None:
         now = time.monotonic()
         wait = min(SLICE_S, max(0.0, vigil.next - now))
-        if news := self._listener.hear(self._job.prompt_id, wait):
+        if news := self._next_news(wait):
             vigil.heard(news, time.monotonic())
             if self._pace.heard(news, time.monotonic()) and self._job.state is State.SENT:
                 self._keep(self._job.with_state(State.RUNNING))
+
+    def _next_news(self, wait: float) -> News | None:
+        """What is heard; a socket that has to be opened first may take its time."""
+        if self._listener.hears:
+            return self._listener.hear(self._job.prompt_id, wait)
+        return self._steady.once(lambda: self._listener.hear(self._job.prompt_id, wait))
 
     def _witness(self, sight: Sight, vigil: Vigil) -> None:
         now = time.monotonic()
@@ -144,11 +168,12 @@ class Making:
         if sight.place is Place.RUNS and self._job.state is State.SENT:
             self._keep(self._job.with_state(State.RUNNING))
         if vigil.silent(now):
-            self._listener.close()
+            self._steady.once(self._listener.close)
 
     def _lose(self, into: Path) -> None:
         """It is gone: lost with its server, deleted, or its record was. Save its film, or make ready anew."""
-        if self._fetch(self._guess(), into, ends.UNKNOWN, guessed=True):
+        guess = ends.foreseen(self._job.prompt_id, self._order.outputs[0])
+        if self._fetch(guess, into, ends.UNKNOWN, guessed=True):
             return
         if self._job.cancelled:
             self._keep(self._job.again())
@@ -159,14 +184,9 @@ class Making:
         self._client.uploads.forget()
         self._keep(job.again(losses=job.losses + 1, deaths=deaths))
         if deaths >= patience.deaths:
-            self._fail(Lasting, f"the server died {deaths} times while it ran this", SMALLER)
+            self._fail(TooSmall, f"the server died {deaths} times while it ran this", SMALLER)
         if job.losses + 1 >= patience.losses:
-            self._fail(RenderFailed, f"vanished from the queue {job.losses + 1} times", "who clears it?")
-
-    def _guess(self) -> File:
-        """What the job's film is called; nobody else's is, so it is known without a record."""
-        name = f"{self._job.prompt_id}_00001_.mp4"
-        return File(node=self._order.outputs[0], filename=name, subfolder=FOLDER, kind="output")
+            self._fail(Lasting, f"vanished from the queue {job.losses + 1} times", "who clears it?")
 
     def _settle(self, end: End, into: Path) -> None:
         """Fetch what came of it, or make ready for the next attempt; raises where there is none."""
@@ -184,18 +204,16 @@ class Making:
         )
         if not guessed:
             self._keep(done)
-        self._listener.close()
-        if not download(self._client.transport, file, into, self._steady):
-            return False
-        if not self._order.whole(into):
-            into.unlink(missing_ok=True)
+        self._steady.once(self._listener.close)
+        sure = not guessed
+        if not fetch_film(self._client.transport, file, into, self._steady, self._order.whole, sure=sure):
             return False
         self._keep(done)
         self._made = Made(
             prompt_id=self._job.prompt_id,
             sampled=not self._order.samplers <= end.cached,
             seconds=end.seconds,
-            facts=self._facts(end),
+            facts=self._circumstances(end),
         )
         return True
 
@@ -206,15 +224,16 @@ class Making:
         return ends.film(mine, self._order.outputs)
 
     def _stray(self, end: End) -> None:
-        """Success, and no film of its own that can be read: once more, from as early as is needed."""
+        """Success, and no film of its own that can be read: again, from as early as is needed."""
         named = ", ".join(sorted({f.filename for f in ends.files(end.outputs)}))
         if not named:
-            self._fail(RenderFailed, "success, and no film", "does the graph save one?")
-        if self._job.strays:
+            self._fail(Lasting, "success, and no film", "does the graph save one?")
+        strays = self._job.strays + 1
+        if strays > self._patience.strays:
             self._fail(RenderFailed, f"success, and no whole film of its own: {named}", "restart ComfyUI")
         if not self._own(end.outputs):
             self._free()  # else it would name the same earlier file again
-        self._keep(self._job.again(strays=1))
+        self._keep(self._job.again(strays=strays))
 
     def _mend(self, failure: Failure) -> None:
         """Make ready for another attempt at what failed, or say that there is none."""
@@ -226,25 +245,34 @@ class Making:
         elif cause is Cause.MEMORY and job.frees < self._patience.frees:
             self._free()
             self._keep(job.again(frees=job.frees + 1))
-        elif cause is Cause.INPUT_GONE and not job.losses:
+        elif cause is Cause.INPUT_GONE and job.losses < self._patience.losses:
             self._client.uploads.forget()
-            self._keep(job.again(losses=1))
-        elif cause in (Cause.MEMORY, Cause.DISK):
-            self._fail(Lasting, str(failure), SMALLER if cause is Cause.MEMORY else "make room there")
+            self._keep(job.again(losses=job.losses + 1))
+        elif cause is Cause.MEMORY:
+            self._fail(TooSmall, str(failure), SMALLER)
+        elif cause is Cause.DISK:
+            self._fail(Full, str(failure), "make room there")
         else:
-            self._fail(RenderFailed, str(failure), "look at ComfyUI's own log")
+            self._fail(RenderFailed, str(failure), "look at ComfyUI's own log", enough=ALIKE)
 
-    def _fail(self, kind: type[RenderFailed], what: str, hint: str) -> None:
+    def _fail(self, kind: type[RenderFailed], what: str, hint: str, *, enough: int = 3) -> None:
         self._keep(self._job.with_state(State.FAILED))
-        raise kind(f"{self._where()}: {what}", hint=hint)
+        raise kind(f"{self._where()}: {what}", hint=hint, sign=sign(what), enough=enough)
 
-    def _cancel(self) -> None:
-        """Take back what was sent; it may still end, and is then found by whoever comes next."""
+    def _cancel(self) -> tuple[str, ...]:
+        """Take back what was sent; what is left behind, in words.
+
+        It may still end, and is then found by whoever comes next: its record knows it.
+        """
         if self._job.state not in (State.SENT, State.RUNNING):
-            return
+            return ()
         self._keep(replace(self._job, cancelled=True))
-        with suppress(BackendError):  # its record knows it as well as any that was left behind
-            self._server.cancel(self._job.prompt_id)
+        prompt_id = self._job.prompt_id
+        try:
+            aside(lambda: self._server.cancel(prompt_id), lambda: None, within_s=self._patience.cancel_s)
+        except (BackendError, TimeoutError):
+            return (f"{self._where()}: may go on there, since the server did not answer; {TAKEN_UP}",)
+        return ()
 
     def _look(self) -> Sight:
         return self._steady(lambda: self._server.look(self._job.prompt_id))
@@ -262,16 +290,12 @@ class Making:
     def _where(self) -> str:
         return f"{self._server.name}: {self._order.title}"
 
-    def _facts(self, end: End) -> dict[str, Any]:
-        told: dict[str, Any] = {"url": self._server.name}
-        with suppress(BackendError):  # the film is here; it does not wait for its circumstances
-            told["server"] = self._server.facts().record()
-            told["packs"] = self._server.packs(str(node["class_type"]) for node in self._order.graph.values())
-            told["devices"] = [dict(device) for device in self._server.devices()]
-        return told | {
+    def _circumstances(self, end: End) -> dict[str, Any]:
+        return {
             "prompt_id": self._job.prompt_id,
             "attempt": self._job.attempt,
             "server_s": end.seconds,
             "cached_nodes": len(end.cached),
+            **circumstances(self._server, self._order.graph, self._steady),
             **self._pace.record(),
         }

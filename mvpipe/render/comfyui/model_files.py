@@ -8,9 +8,12 @@ from typing import Any, Literal, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from mvpipe.errors import SettingsError
 from mvpipe.render.comfyui.graph import Graph, base_name, copied
 from mvpipe.render.comfyui.profiles import HERE
 from mvpipe.render.comfyui.schema import Schemas
+from mvpipe.render.comfyui.slots import Fill
+from mvpipe.render.comfyui.template import Template
 from mvpipe.render.comfyui.written import modelled, read_yaml
 
 ENDINGS = frozenset({"safetensors", "gguf", "pt", "pth", "ckpt", "sft", "bin"})
@@ -93,3 +96,18 @@ def _absent_files(
             value, options = node["inputs"].get(name), spec.options
             if is_model_file(value) and options is not None and not spec.upload and value not in options:
                 yield node_id, name, value, [str(one) for one in options]
+
+
+def own_models(template: Template, models: Mapping[str, Fill]) -> dict[str, Fill]:
+    """Model files, and where they run, that are not the graph's own; by slot.
+
+    Raises
+    ------
+    SettingsError : the graph has no place for one
+    """
+    if absent := [name for name in models if not template.takes(name)]:
+        raise SettingsError(
+            f"graph {template.name}: render.{absent[0]}: it has no slot {absent[0]}",
+            hint="leave it out, or name its place in the graph's slots file",
+        )
+    return dict(models)

@@ -12,8 +12,8 @@ from mvpipe.render.comfyui.server import Server
 
 Graph = Mapping[str, Any]
 
-Content = Path | bytes
-"""What is uploaded: a file, or bytes."""
+Content = Path | bytes | Callable[[], bytes]
+"""What is uploaded: a file, or bytes, or what makes them once they are wanted."""
 
 SAMPLES = re.compile(r"Sampler(?!Select)")
 """In the class of a node that samples: SamplerCustomAdvanced, KSampler, H3MultishotMemorySampler, ..."""
@@ -30,7 +30,7 @@ class Order:
     graph : filled, but for the names that only the server decides
     outputs : nodes whose film is the take
     steps : of sampling; 0 where nobody knows
-    uploads : name -> file or bytes; the name is the one in the graph, `mvpipe/DIGEST.wav`
+    uploads : name -> content; the name is the one in the graph, `mvpipe/DIGEST.wav`
     fit : the graph as this server needs it, checked against all it tells of itself; raises GraphRejected
     whole : whether a fetched film can be read at all
     finish : the graph with the prefix of its files and the names the server gave the uploads
@@ -50,6 +50,16 @@ class Order:
     def samplers(self) -> frozenset[str]:
         """The nodes that sample."""
         return frozenset(n for n, node in self.graph.items() if SAMPLES.search(str(node.get("class_type"))))
+
+    @property
+    def encoders(self) -> frozenset[str]:
+        """The nodes that encode text: they are given a text encoder, and are no loaders that hand it on."""
+        return frozenset(
+            n
+            for n, node in self.graph.items()
+            if isinstance((node.get("inputs") or {}).get("clip"), list | tuple)
+            and "Loader" not in str(node.get("class_type"))
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,8 +27,10 @@ class Patience:
     stuck_s : that jobs wait and nothing runs
     queue_s : behind others' work of which nothing is heard
     free_s : for the server to free its memory
+    cancel_s : for a server to hear that a job is taken back, when the user stops the run
     losses : how often a job that vanished is sent again
     deaths : how many deaths of the server while it ran a job are the job's own fault
+    strays : how often a job that ended well, and left no whole film of its own, is sent again
     frees : how often memory is freed for a job that ran out of it
     pieces : how often a download is resumed
     """
@@ -47,8 +49,10 @@ class Patience:
     stuck_s: float = 60.0
     queue_s: float = 12 * 3600.0
     free_s: float = 1.5
+    cancel_s: float = 1.0
     losses: int = 5
     deaths: int = 2
+    strays: int = 3
     frees: int = 1
     pieces: int = 8
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-FOLDER = "mvpipe"
-"""Subfolder of the server's input folder; made by the upload."""
+from mvpipe.render.comfyui.ends import FOLDER
 
 VERSION = 1
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mvpipe.errors import BackendError, GraphRejected, RenderFailed, Unreachable
+from mvpipe.errors import BackendError, GraphRejected, Unreachable
 from mvpipe.render.comfyui.answers import Answer, refusal
-from mvpipe.render.comfyui.failures import NotComfyUI
+from mvpipe.render.comfyui.failures import Lasting, NotComfyUI
 from mvpipe.render.comfyui.jobs import Job
 from mvpipe.render.comfyui.order import Graph
 from mvpipe.render.comfyui.server import Place, Server
@@ -26,9 +26,10 @@ def post(server: Server, job: Job, graph: Graph, title: str, steady: Steady) -> 
     GraphRejected : the server refuses the graph, or a part of it
     BackendError : it cannot be sent
     """
+    facts = {"key": job.key, "title": title}
     for _ in range(steady.patience.losses):
         try:
-            answer = server.post(graph, job.prompt_id, job.client_id, {"key": job.key, "title": title})
+            answer = steady.once(lambda: server.post(graph, job.prompt_id, job.client_id, facts))
             if answer.status != 500:
                 _judge(server, job, answer, title, steady)
                 return
@@ -70,7 +71,7 @@ def _judge(server: Server, job: Job, answer: Answer, title: str, steady: Steady)
         )
     if said.get("prompt_id") != job.prompt_id:
         steady(lambda: server.cancel(str(said.get("prompt_id"))))
-        raise RenderFailed(f"{where}: it gave the job another id", hint="ComfyUI is too old: update it")
+        raise Lasting(f"{where}: it gave the job another id", hint="ComfyUI is too old: update it")
 
 
 def refused(said: Mapping[str, Any]) -> str:

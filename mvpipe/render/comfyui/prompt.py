@@ -31,7 +31,7 @@ def compose(setup: Setup, bank: References, sound: Sounding, *, lyrics: str = ""
 
     Parameters
     ----------
-    bank : the pictures that are wired, numbered
+    bank : what is wired, numbered
     sound : what is wired as the first audio; with NONE, nothing is
     lyrics : language of the card's lyric if it may be said in the prompt, such as `English`; else empty
 
@@ -54,18 +54,19 @@ def compose(setup: Setup, bank: References, sound: Sounding, *, lyrics: str = ""
             f"{where(setup)}: prompt: {len(text)} characters with everything, at most {LONGEST}",
             hint="shorten the shot's words, the look, or what its cast and place are",
         )
-    audios = 0 if sound is Sounding.NONE else 1
-    if wrong := faults(text, pictures=len(bank.pictures), audios=audios):
+    if wrong := faults(text, **bank.wired(sound is not Sounding.NONE)):
         raise ValueError(f"shot {setup.shot.number}: composed a wrong prompt: {wrong}")
     return Prompt(text=text, notes=(*bank.notes, *_notes(setup, told, lyrics)))
 
 
 def _definitions(told: Script) -> list[str]:
     people = [one for one in told.people if one.label]
-    lines = [f"{one.label} is {one.name}, seen in {one.pictures}: {one.description}." for one in people]
+    lines = [f"{one.label} is {one.name}, {one.shown}: {one.description}." for one in people]
     if (place := told.place) and place.label:
-        lines.append(f"{place.label} is the place seen in {place.pictures}: {place.description}.")
-    return lines + ([f"<Audio 1> is {_audio(told)}."] if told.sound is not Sounding.NONE else [])
+        lines.append(f"{place.label} is the place {place.shown}: {place.description}.")
+    if told.sound is not Sounding.NONE:
+        lines.append(f"<Audio 1> is {_audio(told)}.")
+    return lines + [f"{one.voiced} is the voice-timbre reference for {one.heard}." for one in told.voiced]
 
 
 def _audio(told: Script) -> str:
@@ -83,6 +84,7 @@ def _audio(told: Script) -> str:
 def _summary(told: Script) -> str:
     locked = told.sound is not Sounding.NONE
     tasks = ["reference generation"] * bool(told.labelled or not locked) + ["audio reuse"] * locked
+    tasks += ["audio reference"] * bool(told.voiced)
     where = f" in {told.place.label}" if told.place and told.place.label else ""
     return f"[{' + '.join(tasks)}] One shot of a music video{where}: {_gist(told, locked)}."
 
@@ -109,12 +111,15 @@ def _retention(told: Script) -> list[str]:
         lines.append(
             "<Audio 1>: fully_copy - unchanged from end to end, it is the complete final audio track."
         )
-    return lines
+    return lines + [
+        f"{one.voiced}: reference - the timbre of the voice of {one.called} alone; none of its words is said."
+        for one in told.voiced
+    ]
 
 
 def _kept(one: Seen, told: Script) -> str:
     what = "space, materials and colours" if one is told.place else "face, hair, build and clothes"
-    return f"{what} stay as in {one.pictures}"
+    return f"{what} stay as in {one.like}"
 
 
 def _description(told: Script) -> list[str]:

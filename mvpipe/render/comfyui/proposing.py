@@ -9,6 +9,7 @@ from mvpipe.render.comfyui.found import Answer, Found, SlotText
 from mvpipe.render.comfyui.graph import consumers, upstream
 from mvpipe.render.comfyui.profiles import known
 from mvpipe.render.comfyui.proposing_media import pictures, vocals
+from mvpipe.render.comfyui.proposing_references import videos, voices
 from mvpipe.render.comfyui.slots import KNOWN
 
 
@@ -21,7 +22,7 @@ def slots_of(found: Found) -> Answer:
         return slots, ["no node that samples was recognised: write its slots by hand"]
     for name, slot in (*_plain(found, facts), *_models(found, facts)):
         slots.setdefault(name, slot)
-    for find in (_lora, pictures, vocals):
+    for find in (_lora, pictures, videos, voices, vocals):
         slot, said = find(found, facts)
         notes += said
         slots |= slot
@@ -49,6 +50,7 @@ def _plain(found: Found, facts: Facts) -> Iterator[tuple[str, SlotText]]:
         "height": ("whole", found.place(cond, "height")),
         "length": ("whole", found.place(cond, "length", "frames_per_shot")),
         "picture_detail": ("choice", found.place(cond, "ref_image_size", "resolution_mode")),
+        "text_device": ("choice", found.place(found.source(cond, "clip"), "device")),
         "seed": ("whole", found.place(noise, "noise_seed", "seed", "base_seed")),
         "steps": ("whole", found.place(sigmas, "steps")),
         "sampler": ("choice", found.place(sampler, "sampler_name")),

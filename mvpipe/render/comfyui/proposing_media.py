@@ -192,9 +192,13 @@ def whole_songs(found: Found) -> list[str]:
 def left_as_they_are(found: Found, slots: dict[str, SlotText]) -> list[str]:
     """Files that no slot fills: the server must have them, and every shot uses the same."""
     filled = {place[0] for slot in slots.values() for place in slot["at"]}
-    groups = [cond for slot in slots.values() for cond, _ in slot.get("into", ())]
+    ends = [end for slot in slots.values() for end in slot.get("into", ())]
     grown = {
-        found.source(cond, name) for cond in groups for name in found.inputs(cond) if _NUMBERED.match(name)
+        one
+        for cond, pattern in ends
+        for name in found.inputs(cond)
+        if name.startswith(pattern.removesuffix("{}"))
+        for one in upstream(found.graph, [found.source(cond, name)])
     }
     return [
         f"node {node_id} ({found.class_of(node_id)}): keeps its file, which the server must have"

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from mvpipe.film import ShotKind
 from mvpipe.render.backend import Setup
-from mvpipe.render.comfyui.bank import References
+from mvpipe.render.comfyui.bank import References, Shown, voice_role
 from mvpipe.render.comfyui.wording import bare, listed, sentence, tidy
 
 FRAMING = "medium close-up, front, at eye level"
@@ -62,16 +61,20 @@ class Seen:
     Parameters
     ----------
     name, description : in the director's words
-    label : `<Subject N>` where pictures pin it, else empty
+    label : `<Subject N>` where files pin it, else empty
     speaker : `(SN)` of whoever sings, else empty
-    pictures : the pictures that pin it, in words
+    shown : what pins it, in words: `seen in <Picture 1> and <Picture 2>, and filmed in <Video 1>`
+    like : the same without words: `<Picture 1>, <Picture 2> and <Video 1>`
+    voiced : `<Audio N>` of a recording of their voice, else empty
     """
 
     name: str
     description: str
     label: str = ""
     speaker: str = ""
-    pictures: str = ""
+    shown: str = ""
+    like: str = ""
+    voiced: str = ""
 
     @property
     def called(self) -> str:
@@ -119,20 +122,14 @@ class Script:
         return f"The camera {move}."
 
     @property
+    def voiced(self) -> list[Seen]:
+        """Who sings and has a recording of their voice beside the song's."""
+        return [one for one in self.singers if one.voiced]
+
+    @property
     def labelled(self) -> list[Seen]:
         """Who and what has a label, in the labels' order."""
         return [one for one in (*self.people, *filter(None, [self.place])) if one.label]
-
-
-def sounding(setup: Setup, without_voice: Sounding = WITHOUT_VOICE) -> Sounding:
-    """What a shot is locked to: the voice if it is a performance in which somebody is heard.
-
-    Parameters
-    ----------
-    without_voice : what the storyboard wants for the other shots
-    """
-    sung = setup.shot.card.kind is ShotKind.PERFORMANCE and setup.shot.voice > 0
-    return Sounding.VOICE if sung else without_voice
 
 
 def script(setup: Setup, bank: References, sound: Sounding, lyrics: str = "") -> Script:
@@ -167,30 +164,42 @@ def where(setup: Setup) -> str:
 
 def _people(setup: Setup, bank: References, sound: Sounding) -> Iterator[Seen]:
     labels = speakers = 0
+    voiced = {one.role: f"<Audio {one.number}>" for one in bank.voices}
     for member in setup.cast:
-        numbers = [f"<Picture {n}>" for n in bank.cast.get(member.name, ())]
-        labels += bool(numbers)
+        shown, like = _tags(bank.cast.get(member.name, Shown()))
+        labels += bool(shown)
         sings = member.sings and sound is Sounding.VOICE
         speakers += sings
         yield Seen(
             name=_name(member.name),
             description=bare(tidy(f"{where(setup)}: cast {member.name}", member.description)),
-            label=f"<Subject {labels}>" if numbers else "",
+            label=f"<Subject {labels}>" if shown else "",
             speaker=f"(S{speakers})" if sings else "",
-            pictures=listed(numbers),
+            shown=shown,
+            like=like,
+            voiced=voiced.get(voice_role(member), ""),
         )
 
 
 def _place(setup: Setup, bank: References, labels: int) -> Seen | None:
     if not setup.place:
         return None
-    numbers = [f"<Picture {n}>" for n in bank.place]
+    shown, like = _tags(bank.place)
     return Seen(
         name=_name(setup.place.name),
         description=bare(tidy(f"{where(setup)}: place {setup.place.name}", setup.place.description)),
-        label=f"<Subject {labels + 1}>" if numbers else "",
-        pictures=listed(numbers),
+        label=f"<Subject {labels + 1}>" if shown else "",
+        shown=shown,
+        like=like,
     )
+
+
+def _tags(shown: Shown) -> tuple[str, str]:
+    """What shows somebody, in words and without."""
+    pictures = [f"<Picture {n}>" for n in shown.pictures]
+    videos = [f"<Video {n}>" for n in shown.videos]
+    told = ["seen in " * bool(pictures) + listed(pictures), "filmed in " * bool(videos) + listed(videos)]
+    return ", and ".join(filter(None, told)), listed(pictures + videos)
 
 
 def _name(key: str) -> str:

@@ -9,16 +9,12 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import quote
 
-from mvpipe.errors import RenderFailed
 from mvpipe.render.comfyui import ends
 from mvpipe.render.comfyui.address import without_secrets
 from mvpipe.render.comfyui.answers import CHECK_IT, Answer, checked, refusal
 from mvpipe.render.comfyui.ends import End, File
-from mvpipe.render.comfyui.failures import NotComfyUI
+from mvpipe.render.comfyui.failures import Full, Lasting, NotComfyUI
 from mvpipe.render.comfyui.transport import Transport
-
-FOLDER = "mvpipe"
-"""Our folder below the server's input and output folders."""
 
 HEAD_BYTES = 4096
 """More than the form around an upload; the limit counts the whole request."""
@@ -145,7 +141,15 @@ class Server:
 
     def devices(self) -> tuple[Mapping[str, Any], ...]:
         """Its devices, with their memory as it is now."""
-        return tuple(self._object("/system_stats").get("devices") or ())
+        return self.memory()[0]
+
+    def memory(self) -> tuple[tuple[Mapping[str, Any], ...], Mapping[str, int]]:
+        """(its devices, `ram_total` and `ram_free` as far as it tells), with their memory as it is now."""
+        stats = self._object("/system_stats")
+        system = stats.get("system")
+        told = system if isinstance(system, dict) else {}
+        main = {name: told[name] for name in ("ram_total", "ram_free") if isinstance(told.get(name), int)}
+        return tuple(stats.get("devices") or ()), main
 
     def look(self, prompt_id: str) -> Sight:
         """Where a job is. Absent means not at this moment: a frozen server may still hold its post."""
@@ -191,12 +195,17 @@ class Server:
             return name
         limit = self.facts().upload_bytes
         if limit is not None and size + HEAD_BYTES > limit:
-            raise RenderFailed(
+            raise Lasting(
                 f"{self.name}: {base}: {size} bytes, where it takes {limit:.0f}",
                 hint="start ComfyUI with --max-upload-size MIB",
             )
         fields = {"type": "input", "subfolder": folder, "overwrite": "true"}
         answer = self.transport.ask("POST", "/upload/image", file=(base, content, fields))
+        if answer.status == 500:
+            raise Full(
+                f"{answer.where}: {base}: 500: not stored: {answer.words()}",
+                hint="is its disk full, or its input folder read-only?",
+            )
         said = checked(answer).object()
         if not isinstance(said.get("name"), str):
             raise NotComfyUI(f"{answer.where}: an answer without a name", hint=CHECK_IT)

@@ -8,27 +8,32 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from mvpipe.errors import SettingsError, StoryboardError
-from mvpipe.film import Shot, ShotKind
+from mvpipe.errors import MediaError, SettingsError, StoryboardError
+from mvpipe.film import Continuity, Shot, ShotKind
 from mvpipe.render.backend import Asset, Setup
+from mvpipe.render.comfyui import advice, media
 from mvpipe.render.comfyui.bank import References, references
 from mvpipe.render.comfyui.filling import fill
 from mvpipe.render.comfyui.graph import Graph
+from mvpipe.render.comfyui.model_files import own_models
 from mvpipe.render.comfyui.options import Options
-from mvpipe.render.comfyui.pictures import still, upload_name
+from mvpipe.render.comfyui.pictures import upload_name
 from mvpipe.render.comfyui.profiles import default_profile, find_profile
 from mvpipe.render.comfyui.prompt import compose
+from mvpipe.render.comfyui.sampling import placed
 from mvpipe.render.comfyui.script import Sounding
 from mvpipe.render.comfyui.slots import Fill, Lock
-from mvpipe.render.comfyui.template import Template
+from mvpipe.render.comfyui.template import REFERENCES, Template
 from mvpipe.render.comfyui.vocal import silent_window, wav_bytes
 
 NO_SEED = 0
-VOCALS = "vocals"
+VOCALS, START, JOIN = "vocals", "start_picture", "join"
+SOUND_ROLES = {Sounding.VOICE: VOCALS, Sounding.ACCOMPANIMENT: "accompaniment"}
+"""Roles of the sounds that are files of the film; they go into the same slot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +47,7 @@ class ShotGraph:
     profile : its name
     sound : what is heard in it
     lock : what the graph does to the audio rows
-    bank : the pictures, numbered
+    bank : the references, numbered
     notes : what the user should know
     """
 
@@ -54,13 +59,46 @@ class ShotGraph:
     bank: References
     notes: tuple[str, ...]
 
+    @property
+    def wired(self) -> dict[str, int]:
+        """How many references of each kind the prompt must name."""
+        return self.bank.wired(self.sound is not Sounding.NONE)
+
 
 def sound_of(shot: Shot, template: Template, options: Options) -> Sounding:
-    """What a shot is locked to: the voice if it is a performance in which somebody is heard."""
+    """What a shot is locked to: the voice if it is a performance in which somebody is heard.
+
+    Any other to what its card says, else to what the storyboard says for all.
+    """
     if not template.takes(VOCALS):
         return Sounding.NONE
-    sung = shot.card.kind is ShotKind.PERFORMANCE and shot.voice > 0
-    return Sounding.VOICE if sung else options.without_voice
+    if shot.card.kind is ShotKind.PERFORMANCE and shot.voice > 0:
+        return Sounding.VOICE
+    return Sounding(shot.card.without_voice) if shot.card.without_voice else options.without_voice
+
+
+def goes_on(shot: Shot, template: Template) -> bool:
+    """Whether a shot is chained to the one before.
+
+    Raises
+    ------
+    SettingsError : it is, and the graph has no place for a picture to go on from
+    """
+    if shot.card.continuity is not Continuity.CHAIN:
+        return False
+    if not template.takes(START):
+        raise SettingsError(
+            f"shot {shot.number}: continuity: chain: graph {template.name} has no {START}: it renders every "
+            "shot from the bank alone",
+            hint="graph: multishot-pinned, or continuity: cut",
+        )
+    return True
+
+
+def bank_of(setup: Setup, template: Template, options: Options) -> References:
+    """The references of a shot, as `references`; voices where they are asked for and somebody sings."""
+    sung = sound_of(setup.shot, template, options) is Sounding.VOICE
+    return references(setup, template.room(), voices=options.send_voices and sung)
 
 
 @lru_cache(maxsize=64)
@@ -76,21 +114,24 @@ def shot_graph(setup: Setup, template: Template, options: Options) -> ShotGraph:
     Raises
     ------
     StoryboardError : a picture that cannot be used, words that cannot be said
-    SettingsError : no such profile, or a graph whose film could not be told from others
-    GraphRejected : the graph cannot do what the shot needs
+    SettingsError : no such profile, a graph that cannot do what the shot needs, or whose film could not be
+        told from others
     """
     if not template.takes("filename_prefix"):
         raise SettingsError(
             f"{template.path}: slots: no filename_prefix",
             hint="name the input of the node that saves the film: a take is known by its file's name",
         )
+    goes_on(setup.shot, template)
     sound = sound_of(setup.shot, template, options)
-    bank = references(setup, template.most_pictures())
+    bank = bank_of(setup, template, options)
     prompt = compose(setup, bank, sound, lyrics=options.lyrics)
     name = options.profile or default_profile(setup.size)
     settings, left = find_profile(name).fitted(template.takes)
+    own = placed(template, options.sampling) | own_models(template, options.models)
     values: dict[str, Fill] = {
         **settings,
+        **own,
         "prompt": prompt.text,
         "width": setup.size[0],
         "height": setup.size[1],
@@ -98,18 +139,29 @@ def shot_graph(setup: Setup, template: Template, options: Options) -> ShotGraph:
         "seed": NO_SEED,
         "filename_prefix": "mvpipe",
     }
-    if template.takes("pictures"):
-        values["pictures"] = [upload_name(one.asset.digest, ".png") for one in bank.pictures]
+    if template.takes(START):
+        values[START] = [upload_name(setup.join.digest, ".png")] if setup.join else []
+    values |= {
+        name: [media.upload_name(one.role, one.asset.digest) for one in getattr(bank, name)]
+        for name in REFERENCES
+        if template.takes(name)
+    }
     if template.takes(VOCALS):
         values[VOCALS] = _sound_file(setup, sound)
-    odd = [note for one in bank.pictures for note in still(one.asset.path, one.asset.digest).notes]
-    unused = [f"profile {name}: graph {template.name} has no {', '.join(left)}"] if left else []
+    shot = f"shot {setup.shot.number}"
+    odd = [f"{shot}: {note}" for one in bank.all for note in media.remarks(one.role, one.asset)]
+    odd += advice.cost(shot, setup, bank)
+    unused = [f"{shot}: profile {name}: graph {template.name} has no {', '.join(left)}"] if left else []
+    unused += [f"{shot}: {note}" for note in advice.otherwise(options, name)]
+    graph, lock = fill(template, values), template.lock(values)
+    if own:
+        unused += advice.judged(f"{shot}: render", graph)
     return ShotGraph(
-        graph=fill(template, values),
+        graph=graph,
         prompt=prompt.text,
         profile=name,
         sound=sound,
-        lock=template.lock(values),
+        lock=lock,
         bank=bank,
         notes=(*prompt.notes, *odd, *unused),
     )
@@ -119,7 +171,24 @@ def _sound_file(setup: Setup, sound: Sounding) -> str | None:
     """The name of what a shot is locked to."""
     if sound is Sounding.SILENCE:
         return silence(len(setup.shot.window))[0]
-    return voice_name(setup.vocals.digest) if sound is Sounding.VOICE else None
+    heard = _heard(setup, sound)
+    return voice_name(heard.digest) if heard else None
+
+
+def _heard(setup: Setup, sound: Sounding) -> Asset | None:
+    """The file a shot is locked to, where there is one.
+
+    Raises
+    ------
+    MediaError : nobody has cut the accompaniment
+    """
+    if sound is Sounding.VOICE:
+        return setup.vocals
+    if sound is not Sounding.ACCOMPANIMENT:
+        return None
+    if setup.accompaniment is None:
+        raise MediaError(f"shot {setup.shot.number}: its accompaniment was not cut")
+    return setup.accompaniment
 
 
 def voice_name(digest: str) -> str:
@@ -130,7 +199,7 @@ def voice_name(digest: str) -> str:
 def record(made: ShotGraph, template: Template) -> dict[str, Any]:
     """What the slate keeps of it: all that decides a take, and nothing that is only for people."""
     return {
-        "template": template.name,
+        "template": template.identity,
         "graph": made.graph,
         "lock": made.lock,
         "sound": made.sound.value,
@@ -139,8 +208,23 @@ def record(made: ShotGraph, template: Template) -> dict[str, Any]:
 
 def assets(made: ShotGraph, setup: Setup) -> Mapping[str, Asset]:
     """The files it is made from, by role."""
-    pictures = {one.role: one.asset for one in made.bank.pictures}
-    return {VOCALS: setup.vocals, **pictures} if made.sound is Sounding.VOICE else pictures
+    pinned = {one.role: one.asset for one in made.bank.all}
+    if setup.join:
+        pinned[JOIN] = setup.join
+    heard = _heard(setup, made.sound)
+    return pinned if heard is None else {SOUND_ROLES[made.sound]: heard, **pinned}
+
+
+def without_sound(setup: Setup) -> Setup:
+    """A setup that can be filled though nobody has cut its sounds."""
+    cut = setup.accompaniment or setup.vocals.digest
+    return setup if cut else replace(setup, accompaniment=setup.vocals)
+
+
+def model_files(graph: Graph) -> list[str]:
+    """Files of weights that a graph names."""
+    values = {value for node in graph.values() for value in node["inputs"].values() if isinstance(value, str)}
+    return sorted(value for value in values if value.endswith((".safetensors", ".gguf")))
 
 
 def check_rate(setup: Setup) -> None:
@@ -154,3 +238,14 @@ def check_rate(setup: Setup) -> None:
         raise StoryboardError(
             f"shot {setup.shot.number}: {setup.shot.window.rate} frames a second: H3 renders 24 only"
         )
+
+
+def check_join(setup: Setup) -> None:
+    """Whether a chained shot has its picture to go on from.
+
+    Raises
+    ------
+    MediaError : it has not
+    """
+    if setup.shot.card.continuity is Continuity.CHAIN and setup.join is None:
+        raise MediaError(f"shot {setup.shot.number}: chained, without a picture of the shot before")

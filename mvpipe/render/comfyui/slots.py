@@ -8,6 +8,11 @@
     outputs: [save]
     slots:
       prompt: {is: text, at: [[cond, prompt]], must: true}
+      videos:
+        is: videos                             # one loader each, and what stands between it and the input
+        at: [[video, file]]
+        into: [[cond, "ref_videos.ref_video_{}"]]
+        most: 3
       vocals:
         is: sound
         at: [[vocal, audio]]
@@ -23,17 +28,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-Kind = Literal["text", "whole", "number", "choice", "file", "sound", "pictures"]
+Kind = Literal["text", "whole", "number", "choice", "file", "sound", "pictures", "videos", "sounds"]
+MANY = ("pictures", "videos", "sounds")
+"""The kinds that take several files."""
+
 Lock = Literal["exact", "soft", "none"]
 Unit = Literal["as it is", "seconds", "half seconds"]
 
 Fill = str | int | float | Sequence[str] | None
-"""What is filled into a slot: a value, the names of pictures, or None to leave it empty."""
+"""What is filled into a slot: a value, the names of files, or None to leave it empty."""
 
 KNOWN = (
     "prompt", "width", "height", "length", "seed", "steps", "sampler", "scheduler", "shift_video",
-    "shift_audio", "lora", "lora_strength", "weights", "text_encoder", "video_vae", "audio_vae", "pictures",
-    "picture_detail", "vocals", "song", "filename_prefix",
+    "shift_audio", "cfg", "lora", "lora_strength", "weights", "text_encoder", "text_device", "video_vae",
+    "audio_vae", "pictures", "picture_detail", "start_picture", "videos", "voices", "vocals", "song",
+    "filename_prefix",
 )  # fmt: skip
 """The names mvpipe fills by itself; a graph of one's own may have more, which keep what the graph says."""
 
@@ -94,15 +103,15 @@ class Slot(_Listed):
     Parameters
     ----------
     kind : what it takes
-    at : (node, input) or (node, input, unit) of every place it is written to; for sounds and pictures,
-        those of the loader
+    at : (node, input) or (node, input, unit) of every place it is written to; of files that are loaded, the
+        loader's
     must : whether it has no usable default
     folder : of files: below the server's models folder
     loaders : classes that may stand at its first place
     without : what changes when it is empty; without this it cannot be
-    into : of pictures: the inputs the loaders are linked to; {} is replaced by their number
-    first : number of the first picture's input
-    least, most : how many pictures it takes
+    into : of several files: the inputs they arrive at; {} is replaced by their number
+    first : number of the first file's input
+    least, most : how many files it takes
     """
 
     kind: Kind = Field(alias="is")
@@ -118,15 +127,20 @@ class Slot(_Listed):
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> Slot:
-        if (self.kind == "pictures") != bool(self.into):
-            raise ValueError("'into' belongs to pictures, and pictures need it")
+        if self.many != bool(self.into):
+            raise ValueError(f"'into' belongs to {', '.join(MANY)}, and they need it")
         if self.most > 1 and any("{}" not in name for _, name in self.into):
-            raise ValueError("an input without {} takes one picture: say most: 1")
-        if self.kind == "pictures" and len(self.at) != 1:
-            raise ValueError("pictures have one loader, which is repeated")
+            raise ValueError("an input without {} takes one file: say most: 1")
+        if self.many and len(self.at) != 1:
+            raise ValueError(f"{self.kind} have one loader, which is repeated")
         if (self.kind == "file") != bool(self.folder):
             raise ValueError("'folder' belongs to files, and files need it")
         return self
+
+    @property
+    def many(self) -> bool:
+        """Whether it takes several files, each with a loader of its own."""
+        return self.kind in MANY
 
 
 def numbered(pattern: str, number: int) -> str:

@@ -5,6 +5,7 @@ A template is `NAME.json` and `NAME.slots.yaml`; mvpipe's own lie in `templates/
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -13,12 +14,16 @@ from typing import Any
 
 from mvpipe.errors import SettingsError
 from mvpipe.render.comfyui import graph as graphs
+from mvpipe.render.comfyui.bank import Room
 from mvpipe.render.comfyui.graph import Graph
 from mvpipe.render.comfyui.slots import Fill, Lock, Slots
 from mvpipe.render.comfyui.written import modelled, read_json, read_yaml
+from mvpipe.tools import shipped
 
 DEFAULT = "native-ref2va"
 SLOTS = ".slots.yaml"
+REFERENCES = ("pictures", "videos", "voices")
+"""Slots of what the bank pins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +42,17 @@ class Template:
     path: Path
     graph: Graph
     slots: Slots
+
+    @property
+    def identity(self) -> str:
+        """What of it decides a take besides the filled graph, the same under every name of its files.
+
+        The name says it of mvpipe's own; of others it is where the seed goes, and whose film is taken.
+        """
+        if self.path.parent == home():
+            return self.name
+        seed = [list(place) for place in self.slots.slots["seed"].at] if self.takes("seed") else []
+        return json.dumps([seed, list(self.slots.outputs)])
 
     def lock(self, values: Mapping[str, Fill]) -> Lock:
         """What the graph filled so does to the audio rows: without a vocal there is no lock."""
@@ -62,23 +78,20 @@ class Template:
         loaders = {loader.class_type for slot in self.slots.slots.values() for loader in slot.loaders}
         return graphs.classes_of(self.graph) | loaders | {c.class_type for c in self.slots.needs.absent}
 
-    def most_pictures(self) -> int:
-        """How many pictures a shot may bring."""
-        return self.slots.slots["pictures"].most if self.takes("pictures") else 0
+    def room(self) -> Room:
+        """How many references a shot may bring."""
+        most = {name: self.slots.slots[name].most if self.takes(name) else 0 for name in REFERENCES}
+        return Room(**most)
 
 
 def home() -> Path:
-    """The folder of mvpipe's own templates: inside an installed package, beside it in a checkout.
+    """The folder of mvpipe's own templates.
 
     Raises
     ------
     SettingsError : it is nowhere: a broken installation
     """
-    package = Path(__file__).parents[2]
-    for folder in (package / "templates", package.parent / "templates"):
-        if (folder / f"{DEFAULT}.json").is_file():
-            return folder
-    raise SettingsError(f"{package}: its templates are missing", hint="install mvpipe again")
+    return shipped.folder("templates", f"{DEFAULT}.json")
 
 
 def names() -> list[str]:

@@ -12,10 +12,10 @@ from requests import exceptions as foreign
 from requests.utils import DEFAULT_CA_BUNDLE_PATH
 
 from mvpipe import __version__
-from mvpipe.errors import BackendError, RenderFailed, RenderTimeout, Unreachable
+from mvpipe.errors import BackendError, RenderTimeout, Unreachable
 from mvpipe.render.comfyui.address import Address
 from mvpipe.render.comfyui.answers import CHECK_IT, START_IT, Answer, Stream
-from mvpipe.render.comfyui.failures import NotComfyUI, Refused
+from mvpipe.render.comfyui.failures import Lasting, NotComfyUI, Refused
 from mvpipe.render.comfyui.patience import Patience
 
 PIECE = 1 << 16
@@ -57,7 +57,7 @@ class Transport:
 
         Raises
         ------
-        Unreachable, Refused, NotComfyUI, RenderTimeout, RenderFailed : as `of_exception` says
+        Unreachable, Refused, NotComfyUI, RenderTimeout, Lasting : as `of_exception` says
         """
         where = f"{method} {self.address.url(path)}"
         options: dict[str, Any] = {} if body is None else {"json": body}
@@ -77,7 +77,7 @@ class Transport:
 
         Raises
         ------
-        Unreachable, Refused, NotComfyUI, RenderTimeout, RenderFailed : as for `ask`; also from the pieces
+        Unreachable, Refused, NotComfyUI, RenderTimeout, Lasting : as for `ask`; also from the pieces
         """
         where = f"GET {self.address.url(path)}"
         # a coded answer has the length of its coding, and could not be resumed
@@ -136,7 +136,7 @@ def of_exception(exc: Exception, where: str) -> BackendError:
     certificate; a URL or header nobody can send   Refused
     no bytes in time                               RenderTimeout, may be tried again
     an answer that cannot be read                  NotComfyUI
-    a mistake of ours                              RenderFailed
+    a mistake of ours                              Lasting
     no connection, a broken one, anything else     Unreachable, may be tried again
     =============================================  ==================================
     """
@@ -161,7 +161,7 @@ def _unreadable(name: str, where: str) -> BackendError:
 
 
 def _mistake(name: str, where: str) -> BackendError:
-    return RenderFailed(f"{where}: {name}", hint="a mistake of mvpipe; please report it")
+    return Lasting(f"{where}: {name}", hint="a mistake of mvpipe; please report it")
 
 
 Kinds = tuple[type[Exception], ...]

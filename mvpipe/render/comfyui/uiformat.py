@@ -24,6 +24,9 @@ MUTED, BYPASSED = (2,), (4,)
 AFTER_RUN = ("fixed", "increment", "decrement", "randomize")
 """What becomes of a seed; kept as a value of its own behind it."""
 
+EDITORS = {"Note", "MarkdownNote", "Reroute", "PrimitiveNode"}
+"""Nodes that only the editor has."""
+
 MOST_EXTRAS = 2
 """Values that upload buttons leave behind the list of a loader."""
 
@@ -65,7 +68,9 @@ def to_api(found: Mapping[str, Any], schemas: Schemas, where: str) -> Graph:
     graph: Graph = {}
     waiting = [node_id for node_id, node in flow.nodes.items() if _is_output(flow, node)]
     if not waiting:
-        raise SettingsError(f"{where}: no output node that this server knows", hint=EXPORT)
+        absent = sorted({node["type"] for node in flow.nodes.values()} - schemas.keys() - EDITORS)
+        without = f": it has no such class as {', '.join(absent)}" if absent else ""
+        raise SettingsError(f"{where}: no output node that this server knows{without}", hint=EXPORT)
     while waiting:
         node_id = waiting.pop(0)
         if node_id not in graph:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
-from mvpipe.errors import RenderFailed
+from mvpipe.render.comfyui.failures import Lasting
 from mvpipe.render.comfyui.order import Content
 from mvpipe.render.comfyui.server import Server
 from mvpipe.render.comfyui.steady import Steady
@@ -29,7 +29,7 @@ class Uploads:
 
         Parameters
         ----------
-        files : name in the graph -> file or bytes
+        files : name in the graph -> content
 
         Returns
         -------
@@ -37,7 +37,7 @@ class Uploads:
 
         Raises
         ------
-        RenderFailed : a file cannot be read, or the server cannot store it
+        Lasting : a file cannot be read, or the server cannot store it
         """
         with self._lock:
             for name, content in files.items():
@@ -51,7 +51,10 @@ class Uploads:
             self._names.clear()
 
     def _upload(self, name: str, content: Content, steady: Steady) -> str:
-        sent = content if isinstance(content, bytes) else _read(name, content)
+        if isinstance(content, Path):
+            sent = _read(name, content)
+        else:
+            sent = content if isinstance(content, bytes) else content()
         return steady(lambda: self._server.upload(name, sent))
 
 
@@ -60,8 +63,8 @@ def _read(name: str, path: Path) -> bytes:
     try:
         content = path.read_bytes()
     except OSError as exc:
-        raise RenderFailed(f"{path}: cannot be read: {(exc.strerror or str(exc)).lower()}") from exc
+        raise Lasting(f"{path}: cannot be read: {(exc.strerror or str(exc)).lower()}") from exc
     told = DIGEST.search(name)
     if told and told[0] != hashlib.sha256(content).hexdigest():
-        raise RenderFailed(f"{path}: changed while it was on its way", hint="run the same command again")
+        raise Lasting(f"{path}: changed while it was on its way", hint="run the same command again")
     return content

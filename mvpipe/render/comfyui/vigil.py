@@ -20,6 +20,7 @@ class Vigil:
     Attributes
     ----------
     next : when to look, on the clock the times are of
+    sight : what was seen last; None before the first look
     """
 
     def __init__(self, patience: Patience, now: float, *, hears: bool) -> None:
@@ -29,7 +30,7 @@ class Vigil:
         self._idle: float | None = None
         self._begun = False
         self._ending = False
-        self._sight: Sight | None = None
+        self.sight: Sight | None = None
         self._remaining: int | None = None
         self._pause = patience.look_s
         self.next = now + (patience.quiet_s if hears else patience.look_s)
@@ -62,20 +63,20 @@ class Vigil:
 
     def saw(self, sight: Sight, now: float, *, hears: bool) -> None:
         """A look found the job waiting or running."""
-        if sight != self._sight:
-            self._sight, self._life, self._pause = sight, now, self._patience.look_s
+        if sight != self.sight:
+            self.sight, self._life, self._pause = sight, now, self._patience.look_s
         stuck = sight.place is Place.WAITS and not sight.running
         self._idle = None if not stuck else now if self._idle is None else self._idle
         self.next = now + self._until_next(stuck=stuck, hears=hears)
 
     def silent(self, now: float) -> bool:
         """Whether it runs and the socket has said nothing for so long: the server may have forgotten it."""
-        runs = self._sight is not None and self._sight.place is Place.RUNS
+        runs = self.sight is not None and self.sight.place is Place.RUNS
         return runs and now - self._heard >= self._patience.quiet_s
 
     def overdue(self, now: float, *, hears: bool) -> str:
         """Why to give up, in words; empty while there is hope."""
-        sight, patience = self._sight, self._patience
+        sight, patience = self.sight, self._patience
         if sight is None:
             return ""
         if sight.place is Place.RUNS:

@@ -35,6 +35,8 @@ def parser() -> argparse.ArgumentParser:
     add("--without-model", action="append", default=[], metavar="FILE", help="a usual file it has not")
     add("--card", default="24gb", choices=sorted(CARDS))
     add("--step-seconds", type=float, default=0.0, help="of a step at 960x544, 124 frames; the card's own")
+    add("--room", type=int, default=0, help="rows of the largest sequence it has memory for; 0: any")
+    add("--leak", type=int, default=0, help="MiB that every run leaves in use, until /free")
     add("--speed", type=float, default=1000.0, help="seconds of work done in a real one; inf waits for none")
     add("--no-previews", action="store_true", help="sampling sends no pictures")
     add("--shrink", type=int, default=1, help="clips are so many times smaller than asked for")
@@ -77,6 +79,8 @@ def settings(given: argparse.Namespace) -> Settings:
         models=models,
         card=given.card,
         step_s=given.step_seconds,
+        room=given.room,
+        leak_mib=given.leak,
         speed=given.speed,
         previews=not given.no_previews,
         shrink=given.shrink,

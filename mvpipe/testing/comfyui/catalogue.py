@@ -116,6 +116,8 @@ _RESULT = (
     _kind("lock-ignored", "sample", "the sampler makes its own sound in spite of the zero mask"),
     _kind("lora-ignored", "sample", "h3.md 0.8: a LoRA whose keys do not match loads and raises nothing"),
     _kind("seed-ignored", "sample", "two seeds give the same picture"),
+    _kind("shimmer", "sample", "a card that does not compute the same sum twice alike: every render "
+          "differs a little from all others, by up to `level` of 255", level=2),
     _kind("black", "sample", "a black picture"),
     _kind("frozen", "sample", "one picture for the whole clip"),
 )  # fmt: skip

@@ -122,17 +122,29 @@ def _planes(
     """Frames as one array of luma and both halves of chroma: uint8, shape (height * 3 / 2, width)."""
     frames = spoils["frames-short"]["frames"] if "frames-short" in spoils else picture.frames
     base = _black(width, height) if "black" in spoils else _still(picture.look, width, height)
+    if "shimmer" in spoils:
+        base = _shimmering(base, spoils["shimmer"])
     levels = sounds.levels(video.sound, frames, float(video.rate))
     still = "black" in spoils or "frozen" in spoils
     side, pace = max(2, height // 6), int(picture.look[2:4] or "0", 16) % 5 + 3
     for place in range(frames):
         plane = base.copy()
         if not still:
-            left = place * pace % max(1, width - side)
+            # to and fro: a block that jumped back would be a cut inside the shot
+            room = max(1, width - side)
+            left = room - abs(place * pace % (2 * room) - room)
             plane[height // 3 : height // 3 + side, left : left + side] = 235 - place % 2 * 20
             bar = int(levels[place] * height / 4)
             plane[height - bar : height, width // 2 - side // 2 : width // 2 + side // 2] = 16
         yield plane
+
+
+def _shimmering(plane: Plane, figures: dict[str, Any]) -> Plane:
+    """A frame with what is left to chance in a run: patches of 16 pixels, a little lighter or darker."""
+    rng = np.random.default_rng(list(figures["run"].encode()))
+    patches = rng.integers(-figures["level"], figures["level"] + 1, [-(-side // 16) for side in plane.shape])
+    noise = np.kron(patches, np.ones((16, 16), np.int16))[: plane.shape[0], : plane.shape[1]]
+    return (plane + noise).clip(0, 255).astype(np.uint8)
 
 
 def _black(width: int, height: int) -> Plane:

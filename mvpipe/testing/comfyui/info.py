@@ -52,7 +52,7 @@ def _system(modern: bool, windows: bool) -> str:
 def _device(comfy: Comfy) -> dict[str, Any]:
     card = CARDS[comfy.settings.card]
     bare = card.title == "cpu"
-    free = card.memory if not comfy.loaded else card.memory // 8
+    free = max(0, (card.memory if not comfy.loaded else card.memory // 2) - comfy.leaked)
     return {
         "name": card.title,
         "type": "cpu" if bare else "cuda",

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from mvpipe.testing.comfyui import sound as sounds
 from mvpipe.testing.comfyui.catalogue import CATALOGUE
-from mvpipe.testing.comfyui.settings import step_seconds
+from mvpipe.testing.comfyui.mishaps import TORCH
+from mvpipe.testing.comfyui.settings import rows, step_seconds
 from mvpipe.testing.comfyui.values import (
     LATENT_RATE,
     LATENT_SAMPLES,
@@ -79,6 +80,7 @@ def sample(
     Interrupted : somebody stopped it
     """
     _check_packs(run, guider, latent)
+    _check_room(run, latent)
     step_s = step_seconds(run.comfy.settings, latent.width, latent.height, latent.frames)
     with run.sampling():
         for place in range(1, steps + 1):
@@ -111,11 +113,17 @@ def _check_packs(run: Run, guider: Guider, latent: Latent) -> None:
         raise NodeFailed("RuntimeError", message)
 
 
+def _check_room(run: Run, latent: Latent) -> None:
+    room = run.comfy.settings.room
+    if room and rows(latent.width, latent.height, latent.frames) > room:
+        raise NodeFailed(*TORCH)
+
+
 def _spoils(run: Run) -> Spoils:
     found = [("frozen", dict[str, Any]())] if run.instant else []
     for kind in CATALOGUE.values():
         if kind.moment == "sample" and (figures := run.fault(kind.name)) is not None:
-            found.append((kind.name, figures))
+            found.append((kind.name, figures | {"run": run.prompt_id}))
     return tuple(found)
 
 

@@ -41,6 +41,7 @@ class Comfy:
         self.number = 0
         self.loaded: set[str] = set()
         self.starved: set[str] = set()
+        self.leaked = 0
         self.queue = Queue(self._queue_changed)
         self.worker = Worker(self)
         self.loop: asyncio.AbstractEventLoop

@@ -92,6 +92,8 @@ class Settings:
     packs : groups of node classes it has
     models : folder -> model files it has
     card, step_s : its speed; `step_s` > 0 replaces the card's own
+    room : rows of the largest sequence it has memory for; 0: any
+    leak_mib : MiB that every run leaves in use, until /free
     speed : how many of its seconds pass in a real one; `inf` never waits
     previews : whether sampling sends preview pictures
     shrink : clips are this many times smaller than asked for
@@ -115,6 +117,8 @@ class Settings:
     models: dict[str, tuple[str, ...]] = field(default_factory=lambda: dict(MODELS))
     card: str = "24gb"
     step_s: float = 0.0
+    room: int = 0
+    leak_mib: int = 0
     speed: float = 1000.0
     previews: bool = True
     shrink: int = 1

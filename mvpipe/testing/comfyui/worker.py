@@ -65,6 +65,7 @@ class Worker(threading.Thread):
     def _work(self, ticket: int, run: Run) -> None:
         began = time.time()
         record = run.go()
+        self._comfy.leaked += self._comfy.settings.leak_mib << 20
         lost = self._comfy.faults.take("record-lost", subject=run.prompt_id)
         self._comfy.log.write(
             "run",
@@ -89,3 +90,4 @@ class Worker(threading.Thread):
         if flags.get("free_memory"):
             self.cache.clear()
             self._comfy.starved.clear()
+            self._comfy.leaked = 0

@@ -157,6 +157,8 @@ class TestCamera:
             ("medium", "medium"),
             ("cowboy", "medium wide"),
             ("MCU, three-quarter", "medium close-up"),
+            ("close-up, three-quarter from the left", "close-up"),
+            ("three-quarter from the right", "medium close-up"),
             ("", "medium close-up"),
             ("wobbly", "medium close-up"),
             ("full shot", "wide"),

@@ -46,7 +46,7 @@ def test_the_graph_is_canonical_json_and_reads_back() -> None:
 
 def test_a_slate_says_what_was_asked_for() -> None:
     slate = slate_of(seed=5, take=2)
-    assert (slate.backend, slate.shot, slate.take, slate.seed) == ("animatic/1", 7, 2, 5)
+    assert (slate.backend, slate.shot, slate.take, slate.seed) == ("animatic/2", 7, 2, 5)
     assert (slate.frames, slate.size) == (stage.FRAMES, stage.SIZE)
     assert slate.inputs == {"vocals": VOCALS.digest}
     for name, value in {

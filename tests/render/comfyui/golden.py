@@ -14,11 +14,10 @@ from mvpipe.film import ShotKind
 from mvpipe.render.comfyui.bank import references
 from mvpipe.render.comfyui.graph import Graph
 from mvpipe.render.comfyui.prompt import Prompt, compose
-from mvpipe.render.comfyui.script import sounding
 from mvpipe.render.comfyui.slots import Fill
-from mvpipe.render.comfyui.template import names
+from mvpipe.render.comfyui.template import DEFAULT, names
 from tests.render.comfyui.servers import filled
-from tests.render.comfyui.setups import MIRA, STREET, TOMAS, setup
+from tests.render.comfyui.setups import MIRA, STREET, TOMAS, asset, setup, sounding
 
 HERE = Path(__file__).parent / "golden"
 
@@ -44,10 +43,18 @@ def golden_graph(name: str) -> Graph:
     return filled(name, **FULL, pictures=pictures[:1] if name == "multishot-pinned" else pictures)
 
 
+def golden_references() -> Graph:
+    """The default graph with films and voices besides."""
+    clips, voices = ["mvpipe/d4.mp4", "mvpipe/e5.mp4"], ["mvpipe/f6.wav", "mvpipe/a7.wav"]
+    return filled(DEFAULT, **FULL, pictures=["mvpipe/a1.png"], videos=clips, voices=voices)
+
+
 @cache
 def golden_prompts() -> dict[str, Prompt]:
-    """The prompts of four shots: one singer, two of whom one sings, nobody, and nothing that pictures pin."""
+    """The prompts of five shots: one singer, two of whom one sings, nobody, nothing pinned, all pinned."""
     mira, street = replace(MIRA, pictures=()), replace(STREET, pictures=())
+    walks = replace(MIRA, videos=(asset("walks.mp4"),), voice=asset("mira.wav"))
+    tracked = replace(STREET, pictures=(), videos=(asset("tracking.mp4"),))
     shots = {
         "prompt-performance": (setup(framing="medium close-up, three-quarter from the left"), ""),
         "prompt-two-one-sings": (
@@ -58,10 +65,11 @@ def golden_prompts() -> dict[str, Prompt]:
             setup("Rain on a tram window.", cast=(), kind=ShotKind.B_ROLL, framing="detail"),
             "",
         ),
+        "prompt-filmed-and-voiced": (setup(cast=(walks,), place=tracked), ""),
         "prompt-no-pictures": (setup(cast=(mira,), place=street, lyric="no way home#2"), "English"),
     }
     return {
-        name: compose(shot, references(shot), sounding(shot), lyrics=lyrics)
+        name: compose(shot, references(shot, voices=True), sounding(shot), lyrics=lyrics)
         for name, (shot, lyrics) in shots.items()
     }
 
@@ -76,5 +84,6 @@ if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
     for name in names():
         (HERE / f"{name}.json").write_text(written(golden_graph(name)), "utf-8")
+    (HERE / "references.json").write_text(written(golden_references()), "utf-8")
     for name, prompt in golden_prompts().items():
         (HERE / f"{name}.txt").write_text(prompt.text + "\n", "utf-8")

@@ -9,6 +9,10 @@ from typing import Any
 from mvpipe.clock import Span
 from mvpipe.film import Card, Shot, ShotKind
 from mvpipe.render.backend import Asset, CastMember, Place, Setup
+from mvpipe.render.comfyui.options import Options
+from mvpipe.render.comfyui.script import Sounding
+from mvpipe.render.comfyui.slating import sound_of
+from mvpipe.render.comfyui.template import DEFAULT, load
 
 
 def asset(name: str, digest: str | None = None) -> Asset:
@@ -67,3 +71,8 @@ def setup(
         vocals=asset("voice.wav"),
         size=(1344, 768),
     )
+
+
+def sounding(made: Setup, without_voice: Sounding = Sounding.SILENCE) -> Sounding:
+    """What a shot is locked to in the default graph."""
+    return sound_of(made.shot, load(DEFAULT), Options(without_voice=without_voice))

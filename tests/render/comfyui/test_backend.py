@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -15,21 +14,23 @@ import pytest
 from PIL import Image
 
 from mvpipe.errors import GraphRejected, MediaError, RenderFailed, SettingsError, StoryboardError, Unreachable
-from mvpipe.film import ShotKind, Slate
-from mvpipe.render.backend import Asset, Backend, CastMember, Setup, WantsVoice
+from mvpipe.film import Continuity, ShotKind, Slate
+from mvpipe.render.backend import Backend, CastMember, Setup, WantsVoice
 from mvpipe.render.comfyui import template
 from mvpipe.render.comfyui.address import address
-from mvpipe.render.comfyui.backend import ComfyUI, key_of
+from mvpipe.render.comfyui.backend import ComfyUI
 from mvpipe.render.comfyui.client import Client
-from mvpipe.render.comfyui.likeness import likeness
 from mvpipe.render.comfyui.options import Options
+from mvpipe.render.comfyui.ordering import key_of
 from mvpipe.render.comfyui.script import Sounding
-from mvpipe.render.comfyui.viewing import hear
 from mvpipe.render.comfyui.vocal import vocal_samples, wav_bytes
 from mvpipe.takes import family, take_task
 from mvpipe.testing.standin import Standin, standin
 from mvpipe.tools import picture
+from mvpipe.tools.heard import hear
+from mvpipe.tools.likeness import likeness
 from tests.render.comfyui import setups
+from tests.render.comfyui.clips import asset, filmed, voiced
 from tests.render.comfyui.rig import QUICK, misdeeds, sung
 
 FRAMES, SIZE = 124, (1344, 768)
@@ -44,10 +45,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "short.wav").write_bytes(wav_bytes(voice[:-266]))
     Image.effect_noise((320, 320), 60).save(folder / "mira.png")
     return folder
-
-
-def asset(path: Path) -> Asset:
-    return Asset(path=path, digest=hashlib.sha256(path.read_bytes()).hexdigest())
 
 
 def setup(
@@ -65,6 +62,13 @@ def nowhere(folder: Path, **defaults: Any) -> ComfyUI:
     """A backend whose server is not there."""
     client = Client(address("http://127.0.0.1:9"), folder / "records", replace(QUICK, greet_s=0.1))
     return ComfyUI(client, Options(**defaults))
+
+
+def copied(name: str, path: Path) -> Path:
+    """A graph of one's own that says what one of mvpipe's says."""
+    for suffix in (".json", ".slots.yaml"):
+        shutil.copy(template.home() / f"{name}{suffix}", path.with_suffix(suffix))
+    return path
 
 
 class TestSlates:
@@ -127,6 +131,64 @@ class TestSlates:
         keys = {key_of(backend.slate(one, take=3, seed=7)) for one in (usual, *same)}
         assert len(keys) == 1
 
+    def test_keys_move_with_the_bytes_of_films_and_voices_and_with_nothing_else(
+        self, tmp_path: Path, files: Path
+    ) -> None:
+        backend, sends = nowhere(tmp_path), {"send_voices": True}
+        film, other = (
+            filmed(files / "walk.mp4", seconds=2),
+            filmed(files / "run.mp4", seconds=2, colour="red"),
+        )
+        voice = voiced(files / "mira.wav")
+        shutil.copy(film.path, files / "walk-renamed.mp4")
+
+        def key(options: dict[str, Any], **pinned: Any) -> str:
+            wish = setup(files, options=options)
+            wish = replace(wish, cast=(replace(wish.cast[0], **pinned),))
+            return key_of(backend.slate(wish, take=1, seed=7))
+
+        usual = key({})
+        assert key({}, videos=(film,)) != usual
+        assert key({}, videos=(film,)) != key({}, videos=(other,))
+        assert key({}, videos=(film,)) == key({}, videos=(asset(files / "walk-renamed.mp4"),))
+        assert key({}, voice=voice) == usual == key({"send_voices": False}), "a voice that is not sent"
+        assert key(sends, voice=voice) != usual
+        assert key(sends) == usual, "nobody has one"
+
+    def test_a_voice_is_sent_where_its_owner_sings(self, tmp_path: Path, files: Path) -> None:
+        backend = nowhere(tmp_path)
+        mira = replace(setup(files).cast[0], voice=voiced(files / "mira.wav"))
+        sung = replace(setup(files, options={"send_voices": True}), cast=(mira,))
+        quiet = replace(setup(files, kind=ShotKind.B_ROLL, options={"send_voices": True}), cast=(mira,))
+        assert "voice:mira" in backend.slate(sung, take=1, seed=7).inputs
+        assert "voice:mira" not in backend.slate(quiet, take=1, seed=7).inputs
+        assert [
+            note for note in backend.plan_notes({"send_voices": True}, SIZE) if "nobody has shown" in note
+        ]
+        (note,) = (
+            note
+            for note in backend.plan_notes({"send_voices": True, "graph": "longmedia-lip-sync"}, SIZE)
+            if "send_voices" in note
+        )
+        assert "has no place for voices" in note
+
+    def test_a_film_is_told_with_what_it_costs(self, tmp_path: Path, files: Path) -> None:
+        film = filmed(files / "walk.mp4", seconds=2, rate=30)
+        wish = setup(files)
+        wish = replace(wish, cast=(replace(wish.cast[0], videos=(film,)),))
+        notes = " | ".join(nowhere(tmp_path).notes(wish))
+        assert "shot 3: a reference video: every step takes about 1.0 times as long as without" in notes
+        assert "30 pictures a second: brought to 24" in notes
+        assert nowhere(tmp_path).pinned(wish)[film.digest] == {"size": [320, 192], "seconds": 2.0}
+
+    def test_a_film_the_graph_has_no_place_for_is_named(self, tmp_path: Path, files: Path) -> None:
+        film = filmed(files / "walk.mp4", seconds=2)
+        wish = setup(files, options={"graph": "longmedia-lip-sync"})
+        wish = replace(wish, cast=(replace(wish.cast[0], videos=(film,)),))
+        assert "shot 3: the graph takes 0 videos: left out of mira's: walk.mp4" in nowhere(tmp_path).notes(
+            wish
+        )
+
     def test_a_shot_without_voice_is_locked_to_silence(self, tmp_path: Path, files: Path) -> None:
         backend = nowhere(tmp_path)
         quiet = setup(files, kind=ShotKind.B_ROLL)
@@ -141,6 +203,59 @@ class TestSlates:
         slate = nowhere(tmp_path).slate(quiet, take=1, seed=7)
         assert (slate.graph["sound"], slate.graph["lock"]) == ("none", "none")
 
+    def test_or_to_the_accompaniment(self, tmp_path: Path, files: Path) -> None:
+        backend = nowhere(tmp_path)
+        wish = {"without_voice": "accompaniment"}
+        played = setup(files, kind=ShotKind.B_ROLL, options=wish)
+        assert backend.accompanies(played.shot, wish)
+        played = replace(played, accompaniment=asset(files / "short.wav"))
+        slate = backend.slate(played, take=1, seed=7)
+        assert (slate.graph["sound"], slate.graph["lock"]) == ("accompaniment", "exact")
+        assert slate.inputs.keys() == {"accompaniment", "picture:mira/0"}
+        other = replace(played, accompaniment=asset(files / "voice.wav"))
+        assert key_of(backend.slate(other, take=1, seed=7)) != key_of(slate)
+        assert "instruments without any voice" in backend.prompt(played)
+        assert not backend.accompanies(setup(files).shot, wish), "a shot that is sung follows the voice"
+        assert not backend.accompanies(played.shot, {"graph": "reference-only", "without_voice": "none"})
+
+    def test_and_a_card_has_the_last_word(self, tmp_path: Path, files: Path) -> None:
+        quiet = setup(files, kind=ShotKind.B_ROLL, without_voice="none", options={"without_voice": "silence"})
+        assert nowhere(tmp_path).slate(quiet, take=1, seed=7).graph["sound"] == "none"
+        sung_anyway = setup(files, without_voice="none")
+        assert nowhere(tmp_path).slate(sung_anyway, take=1, seed=7).graph["sound"] == "voice"
+
+    def test_an_accompaniment_nobody_cut_is_not_made_up(self, tmp_path: Path, files: Path) -> None:
+        played = setup(files, kind=ShotKind.B_ROLL, options={"without_voice": "accompaniment"})
+        with pytest.raises(MediaError, match="was not cut"):
+            nowhere(tmp_path).slate(played, take=1, seed=7)
+
+    def test_figures_of_ones_own_are_in_the_key_and_are_told(self, tmp_path: Path, files: Path) -> None:
+        backend = nowhere(tmp_path)
+        usual = backend.slate(setup(files), take=1, seed=7)
+        own = setup(files, options={"sampling": {"shift": "12/3", "lora_strength": "0.9", "cfg": "1"}})
+        slate = backend.slate(own, take=1, seed=7)
+        assert slate.graph["graph"]["shift"]["inputs"]["shift_video"] == 12.0
+        assert slate.graph["graph"]["lora"]["inputs"]["strength_model"] == 0.9
+        assert key_of(slate) != key_of(usual)
+        notes = " | ".join(backend.notes(own))
+        assert "render.sampling: shift_video 12 instead of 6, lora_strength 0.9 instead of 1" in notes
+        assert "strength 0.9 is not known to work" in notes
+        same = setup(files, options={"sampling": {"shift": "6/3", "steps": "8"}})
+        assert key_of(backend.slate(same, take=1, seed=7)) == key_of(usual)
+        assert not any("render.sampling" in note for note in backend.notes(same))
+
+    def test_the_plan_tells_what_the_settings_bring(self, tmp_path: Path) -> None:
+        backend = nowhere(tmp_path)
+        own = {"sampling": {"shift": "12/3"}, "profile": "ref2va-turbo-8"}
+        (note,) = backend.plan_notes(own, (1344, 768))
+        assert note == "render.sampling: shift_video 12 instead of 6 (profile ref2va-turbo-8)"
+        assert (
+            backend.plan_notes({"sampling": {"steps": "8"}, "profile": "ref2va-turbo-8"}, (1344, 768)) == ()
+        )
+        for graph in ("reference-only", "multishot-pinned"):
+            (note,) = backend.plan_notes({"graph": graph}, (960, 544))
+            assert f"graph {graph}: its takes are not locked" in note
+
     def test_reference_only_is_marked_as_not_locked(self, tmp_path: Path, files: Path) -> None:
         slate = nowhere(tmp_path, graph="reference-only").slate(setup(files), take=1, seed=7)
         assert (slate.graph["sound"], slate.graph["lock"]) == ("voice", "none")
@@ -152,6 +267,18 @@ class TestSlates:
             "mouth may not be seen" in note for note in backend.notes(setup(files, framing="from behind"))
         )
 
+    def test_other_model_files_than_the_graphs(self, tmp_path: Path, files: Path) -> None:
+        named = "minimax_h3_ref2va_pruned_w4a8_mixed.safetensors"
+        slate = nowhere(tmp_path).slate(setup(files, options={"weights": named}), take=1, seed=7)
+        assert named in str(slate.graph)
+
+    def test_the_text_encoder_may_run_on_the_processor(self, tmp_path: Path, files: Path) -> None:
+        usual = nowhere(tmp_path).slate(setup(files), take=1, seed=7)
+        slate = nowhere(tmp_path).slate(setup(files, options={"text_device": "cpu"}), take=1, seed=7)
+        assert slate.graph["graph"]["clip"]["inputs"]["device"] == "cpu"
+        same = nowhere(tmp_path).slate(setup(files, options={"text_device": "default"}), take=1, seed=7)
+        assert key_of(same) == key_of(usual) != key_of(slate)
+
     @pytest.mark.parametrize(
         ("options", "kind", "says"),
         [
@@ -159,7 +286,26 @@ class TestSlates:
             ({"graph": 3}, StoryboardError, "a text is wanted"),
             ({"graph": "native-ref2v"}, SettingsError, "no such template"),
             ({"profile": "turbo"}, SettingsError, "no such profile"),
-            ({"without_voice": "accompaniment"}, StoryboardError, "one of silence, none is wanted"),
+            ({"sampling": {"stepps": "8"}}, StoryboardError, "sampling.stepps: unknown"),
+            ({"sampling": {"steps": "many"}}, StoryboardError, "steps: many: a whole number"),
+            ({"sampling": {"shift": "12"}}, StoryboardError, "shift: 12: of picture and sound"),
+            ({"sampling": {"lora_strength": "nan"}}, StoryboardError, "a number is wanted"),
+            ({"sampling": {"picture_detail": "much"}}, StoryboardError, "match or max"),
+            ({"sampling": {"cfg": "3"}}, SettingsError, "no slot cfg"),
+            ({"weights": "minimax_h3_fl2va_pruned_w4a8.safetensors"}, SettingsError, "fl2va"),
+            ({"sampling": {"steps": "5"}}, SettingsError, "distilled to so many calls"),
+            (
+                {
+                    "sampling": {
+                        "lora": "minimax_h3_fl2v_turbo_8step_v1.0_768p_comfyui_bf16.safetensors",
+                        "shift": "12/3",
+                    }
+                },
+                SettingsError,
+                "trained at 6/3",
+            ),
+            ({"text_device": "gpu"}, StoryboardError, "text_device: gpu: one of default, cpu is wanted"),
+            ({"without_voice": "band"}, StoryboardError, "one of silence, accompaniment, none is wanted"),
         ],
     )
     def test_wishes_that_cannot_be_met(
@@ -169,12 +315,42 @@ class TestSlates:
             nowhere(tmp_path).slate(setup(files, options=options), take=1, seed=7)
 
     def test_two_graphs_of_one_name_are_not_mixed_up(self, tmp_path: Path, files: Path) -> None:
-        for suffix in (".json", ".slots.yaml"):
-            shutil.copy(template.home() / f"reference-only{suffix}", tmp_path / f"native-ref2va{suffix}")
-        backend = nowhere(tmp_path, graph=str(tmp_path / "native-ref2va.json"))
+        own = copied("reference-only", tmp_path / "native-ref2va.json")
+        backend = nowhere(tmp_path, graph=str(own))
         assert backend.slate(setup(files), take=1, seed=7).graph["lock"] == "none"
-        with pytest.raises(SettingsError, match="of the same name as"):
-            backend.slate(setup(files, options={"graph": "native-ref2va"}), take=1, seed=7)
+        shipped = backend.slate(setup(files, options={"graph": "native-ref2va"}), take=1, seed=7)
+        assert shipped.graph["lock"] == "exact"
+
+    def test_a_chain_that_the_graph_cannot_make_is_the_storyboards_to_mend(
+        self, tmp_path: Path, files: Path
+    ) -> None:
+        shot = setup(files, continuity=Continuity.CHAIN).shot
+        with pytest.raises(SettingsError, match="graph native-ref2va has no start_picture") as caught:
+            nowhere(tmp_path).chains(shot, {})
+        assert (caught.value.exit_code, caught.value.hint) == (
+            2,
+            "graph: multishot-pinned, or continuity: cut",
+        )
+        assert nowhere(tmp_path).chains(shot, {"graph": "multishot-pinned"})
+
+    def test_a_graph_of_ones_own_is_known_by_what_it_says_and_not_by_its_file(
+        self, tmp_path: Path, files: Path
+    ) -> None:
+        (tmp_path / "b").mkdir()
+        first = copied("native-ref2va", tmp_path / "mine.json")
+        moved = copied("native-ref2va", tmp_path / "b" / "another name.json")
+        elsewhere = copied("native-ref2va", tmp_path / "seeded.json")
+        other_seed = elsewhere.with_suffix(".slots.yaml")
+        other_seed.write_text(
+            other_seed.read_text("utf-8").replace("[[noise, noise_seed]]", "[[sigmas, steps]]")
+        )
+        backend = nowhere(tmp_path)
+        keys = [
+            key_of(backend.slate(setup(files, options={"graph": str(path)}), take=1, seed=7))
+            for path in (first, moved, elsewhere)
+        ]
+        assert keys[0] == keys[1]
+        assert keys[2] != keys[0], "the seed goes elsewhere, so the takes are others"
 
     def test_a_picture_that_cannot_be_used(self, tmp_path: Path, files: Path) -> None:
         (tmp_path / "torn.png").write_bytes((files / "mira.png").read_bytes()[:200])
@@ -244,6 +420,20 @@ class TestTakes:
         assert told["step_s"] >= 0
         assert "comfy_extras.nodes_minimax_h3" in told["packs"]
 
+    def test_films_and_voices_are_uploaded_once_and_wired_behind_the_song_s_voice(
+        self, backend: ComfyUI, server: Standin, files: Path, tmp_path: Path
+    ) -> None:
+        film, voice = filmed(files / "walk.mp4", seconds=2), voiced(files / "mira.wav")
+        wish = setup(files, options={"send_voices": True})
+        mira = replace(wish.cast[0], videos=(film,), voice=voice)
+        for seed in (11, 12):
+            render(backend, replace(wish, cast=(mira,)), tmp_path / f"{seed}.mp4", seed)
+        assert likeness(hear(tmp_path / "12.mp4"), hear(files / "voice.wav")) > 0.9
+        sent = server.requests("/upload/image", "POST")
+        assert len(sent) == len({json.dumps(one, sort_keys=True) for one in sent}) == 4
+        stored = {path.name for path in (server.root / "input" / "mvpipe").iterdir()}
+        assert {f"{film.digest}-v1.mp4", f"{voice.digest}-voice-v1.wav"} <= stored
+
     def test_the_seed_reaches_the_sampler(
         self, backend: ComfyUI, server: Standin, files: Path, tmp_path: Path
     ) -> None:
@@ -281,6 +471,21 @@ class TestTakes:
         server.fault("lock-ignored")
         with pytest.raises(RenderFailed, match="there is sound where silence was sent"):
             render(backend, setup(files, kind=ShotKind.B_ROLL), tmp_path / "take.mp4", 2)
+
+    def test_a_shot_locked_to_the_accompaniment_sounds_like_it(
+        self, backend: ComfyUI, server: Standin, files: Path, tmp_path: Path
+    ) -> None:
+        band = np.repeat(sung(2, vocal_samples(FRAMES))[:, None], 2, axis=1)
+        (tmp_path / "band.wav").write_bytes(wav_bytes(band))
+        wish = setup(files, kind=ShotKind.B_ROLL, options={"without_voice": "accompaniment"})
+        wish = replace(wish, accompaniment=asset(tmp_path / "band.wav"))
+        render(backend, wish, tmp_path / "take.mp4", 5)
+        heard = hear(tmp_path / "take.mp4")
+        assert likeness(hear(tmp_path / "band.wav"), heard) > 0.9 > likeness(hear(files / "voice.wav"), heard)
+        server.fault("lock-ignored")
+        with pytest.raises(RenderFailed, match="the lock had no effect"):
+            render(backend, wish, tmp_path / "other.mp4", 6)
+        server.heal()
 
     def test_what_is_not_locked_may_sound_as_it_likes(
         self, backend: ComfyUI, files: Path, tmp_path: Path

@@ -7,6 +7,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,15 @@ from mvpipe.errors import (
     RenderTimeout,
     Unreachable,
 )
-from mvpipe.render.comfyui.failures import Lasting, NotComfyUI, Refused, Stopped
+from mvpipe.render.comfyui.failures import (
+    RESTART,
+    Full,
+    NotComfyUI,
+    Refused,
+    Stalled,
+    Stopped,
+    TooSmall,
+)
 from mvpipe.render.comfyui.jobs import State
 from mvpipe.render.comfyui.order import Graph
 from mvpipe.render.comfyui.server import Server
@@ -90,7 +99,9 @@ MENDED = [
     Trial("upload-renamed"),
     Trial("view-cut", {"bytes": 3000}),
     Trial("view-cut", {"bytes": 0}),
-    Trial("view-gone", attempts=2),
+    Trial("view-gone"),
+    Trial("view-gone", {"times": 2}, attempts=2),
+    Trial("not-comfyui", {"path": "/view", "after": 1}),
     Trial("socket-refused"),
     Trial("socket-drop"),
     Trial("socket-drop", {"times": 5}),
@@ -133,15 +144,15 @@ FATAL: list[tuple[Trial, type[BackendError], str]] = [
     (Trial("not-comfyui", {"path": "/system_stats"}), NotComfyUI, "not ComfyUI's: text/html"),
     (Trial("reset", {"path": "/system_stats", "times": -1}), Unreachable, "the connection broke"),
     (Trial("half-accepted"), GraphRejected, "node x (SaveAudio): Required input is missing"),
-    (Trial("upload-full"), RenderFailed, "/upload/image: 500"),
+    (Trial("upload-full"), Full, "500: not stored"),
     (Trial("worker-dies"), RenderTimeout, "worker is dead"),
     (Trial("hang"), RenderTimeout, "no sign of life"),
     (Trial("interrupted"), Stopped, "stopped at the server"),
-    (Trial("out-of-memory", {"times": -1}), Lasting, "torch.OutOfMemoryError"),
-    (Trial("die", {"step": 2, "times": -1}), Lasting, "the server died 2 times while it ran this"),
+    (Trial("out-of-memory", {"times": -1}), TooSmall, "torch.OutOfMemoryError"),
+    (Trial("die", {"step": 2, "times": -1}), TooSmall, "the server died 2 times while it ran this"),
     (Trial("node-error"), RenderFailed, "node sample (SamplerCustomAdvanced): ValueError"),
-    (Trial("disk-full"), Lasting, "No space left"),
-    (Trial("no-rights"), Lasting, "Permission denied"),
+    (Trial("disk-full"), Full, "No space left"),
+    (Trial("no-rights"), Full, "Permission denied"),
     (Trial("sound-nan"), RenderFailed, "NaN"),
     (Trial("view-gone", {"times": -1}), RenderFailed, "no whole film of its own"),
     (Trial("stale-file-gone", {"times": -1}), RenderFailed, "no whole film of its own"),
@@ -181,6 +192,30 @@ class TestFaultsThatAreFinal:
         rig.server.restart()
         assert essence(rig.make("stuck")) == same
         assert rig.sampled("stuck") == 1
+
+    @pytest.mark.parametrize("fault", ["worker-dies", "hang"])
+    def test_nothing_more_is_sent_to_who_does_not_work(self, rig: Rig, same: str, fault: str) -> None:
+        rig.fault(fault)
+        with ThreadPoolExecutor(2) as pool:
+            both = [pool.submit(rig.make, f"{fault} {n}", n) for n in (1, 2)]
+            said = [one.exception() for one in both]
+        assert {type(one) for one in said} <= {RenderTimeout, Stalled}
+        assert len({str(one) for one in said}) == 1, "one thing is wrong, and it is said alike"
+        posted = len(rig.server.requests("/prompt", "POST"))
+        began = time.monotonic()
+        for call in (lambda: rig.make(f"{fault} 1"), lambda: rig.make(f"{fault} 3", 3), rig.client.greet):
+            with pytest.raises(Stalled, match=r"dead") as caught:
+                call()
+            assert caught.value.hint == RESTART
+            assert not caught.value.retryable
+        assert time.monotonic() - began < 2.0
+        assert len(rig.server.requests("/prompt", "POST")) == posted
+        rig.server.restart()
+        rig.client.greet()
+        films = [essence(rig.make(f"{fault} {n}", n)) for n in (1, 2, 3)]
+        assert films[0] == same
+        assert len(set(films)) == 3
+        assert rig.client.stall.why == ""
 
     def test_jobs_that_wait_while_nothing_runs(self, rig: Rig) -> None:
         """The worker died of somebody else's job; ours waits behind it for ever."""
@@ -242,7 +277,7 @@ class TestListening:
     def test_without_a_socket_it_is_asked_and_rarely(self, slow: Rig) -> None:
         slow.fault("socket-refused", times=-1)
         slow.make("asked")
-        assert 1 <= len([line for line in slow.server.requests() if line["sampling"]]) <= 10
+        assert 1 <= len([line for line in slow.server.requests() if line["sampling"]]) <= 12
 
     def test_progress_of_others_is_not_ours(self, slow: Rig) -> None:
         slow.server.foreign(1, seconds=0.8)

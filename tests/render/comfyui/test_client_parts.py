@@ -222,7 +222,9 @@ class TestRecords:
         records, job = Records(tmp_path / "deep" / "er"), self.job()
         records.write(job)
         assert records.read(job.key, job.server) == job
-        assert [path.name for path in records.folder.iterdir()] == [f"{job.key}.json"]
+        assert len(list(records.folder.iterdir())) == 1
+        assert records.keys(job.server) == [job.key]
+        assert records.keys("http://other:8188") == []
 
     def test_ids_derive_from_the_key_alone_and_never_change(self) -> None:
         assert job_id("k" * 64, 1) == "b89503e3-8e9b-528e-8a2f-1e97dfaf538d"
@@ -236,13 +238,17 @@ class TestRecords:
          ' "frees": 0, "strays": 0, "cancelled": false, "outputs": [], "facts": {}}'],
     )  # fmt: skip
     def test_one_that_cannot_be_read_is_a_new_one(self, tmp_path: Path, text: str) -> None:
-        (tmp_path / "k.json").write_text(text)
+        Records(tmp_path).write(Job(key="k", server="s", attempt=3))
+        (path,) = tmp_path.iterdir()
+        path.write_text(text)
         assert Records(tmp_path).read("k", "s") == Job(key="k", server="s")
 
     def test_one_of_another_server_is_a_new_one(self, tmp_path: Path) -> None:
         records, job = Records(tmp_path), self.job()
         records.write(job)
         assert records.read(job.key, "http://other").state is State.NEW
+        records.write(Job(key=job.key, server="http://other", state=State.DONE))
+        assert records.read(job.key, job.server) == job, "what moved may still run where it was"
 
     def test_one_that_cannot_be_written_is_an_error_of_ours(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mvpipe.render.comfyui.likeness import Heard, levels, likeness
-from mvpipe.render.comfyui.silent import ALIKE, Asked, Got, faults
+from mvpipe.render.comfyui.silent import Asked, Got, faults
 from mvpipe.render.comfyui.vocal import VOCAL_RATE, vocal_samples
+from mvpipe.tools.heard import Heard
 from tests.render.comfyui.rig import sung
 
 FRAMES = 124
@@ -123,28 +123,3 @@ class TestEachFault:
     def test_several_are_said_at_once(self) -> None:
         found = faults(ASKED, replace(GOT, frames=7, seconds=0.1, sound=None))
         assert len(found) == 3
-
-
-class TestLikeness:
-    def test_a_sound_is_like_itself(self) -> None:
-        assert likeness(heard(VOICE), heard(VOICE)) == pytest.approx(1)
-
-    def test_neither_loudness_nor_tone_matters(self) -> None:
-        tilted = np.diff(VOICE, prepend=VOICE[:1]).astype(np.float32)
-        assert likeness(heard(VOICE), heard(0.01 * VOICE)) > 0.99
-        assert likeness(heard(VOICE), heard(tilted)) > 0.9
-
-    def test_other_voices_are_not_alike(self) -> None:
-        found = [likeness(heard(VOICE), heard(sung(seed, len(VOICE)))) for seed in range(2, 22)]
-        assert max(found) < ALIKE
-        assert abs(float(np.mean(found))) < 0.2
-
-    @pytest.mark.parametrize("count", [0, 1, 1279, 1280, 2000])
-    def test_hardly_any_sound_is_like_nothing(self, count: int) -> None:
-        short = heard(VOICE[:count])
-        assert levels(short).shape[1] == 20
-        assert likeness(short, heard(VOICE)) <= 1
-
-    def test_silence_is_like_nothing(self) -> None:
-        assert likeness(heard(SILENCE), heard(VOICE)) <= 0
-        assert likeness(heard(SILENCE), heard(SILENCE)) <= 0

@@ -20,7 +20,7 @@ from requests import exceptions as foreign
 from mvpipe.errors import BackendError, RenderFailed, RenderTimeout, SettingsError, Unreachable
 from mvpipe.render.comfyui.address import address, shown, without_secrets
 from mvpipe.render.comfyui.answers import Answer, checked, refusal
-from mvpipe.render.comfyui.failures import NotComfyUI, Refused
+from mvpipe.render.comfyui.failures import Lasting, NotComfyUI, Refused
 from mvpipe.render.comfyui.patience import Patience
 from mvpipe.render.comfyui.transport import FOREIGN, Transport, of_exception
 from mvpipe.testing.standin import standin
@@ -56,9 +56,9 @@ class TestTheMap:
         "InvalidJSONError": NotComfyUI, "InvalidProxyURL": Refused, "InvalidSchema": Refused,
         "InvalidURL": Refused, "JSONDecodeError": NotComfyUI, "MissingSchema": Refused,
         "ProxyError": Unreachable, "ReadTimeout": RenderTimeout, "RequestException": Unreachable,
-        "RetryError": Unreachable, "SSLError": Refused, "StreamConsumedError": RenderFailed,
+        "RetryError": Unreachable, "SSLError": Refused, "StreamConsumedError": Lasting,
         "Timeout": RenderTimeout, "TooManyRedirects": NotComfyUI, "URLRequired": Refused,
-        "UnrewindableBodyError": RenderFailed,
+        "UnrewindableBodyError": Lasting,
     }  # fmt: skip
 
     def test_it_is_total(self) -> None:
@@ -94,15 +94,15 @@ class TestStatuses:
         ("status", "kind", "says"),
         [
             (301, NotComfyUI, "sends us to https://elsewhere/x"),
-            (400, RenderFailed, "no such thing"),
+            (400, Lasting, "no such thing"),
             (401, Refused, "refused"),
             (403, Refused, "refused"),
             (404, NotComfyUI, "no such route"),
             (405, NotComfyUI, "no such route"),
             (407, Refused, "refused"),
-            (413, RenderFailed, "too large: no such thing"),
+            (413, Lasting, "too large: no such thing"),
             (429, Unreachable, "not now"),
-            (500, RenderFailed, "no such thing"),
+            (500, Lasting, "no such thing"),
             (502, Unreachable, "does not"),
             (503, Unreachable, "does not"),
             (504, Unreachable, "does not"),

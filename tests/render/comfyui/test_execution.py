@@ -19,7 +19,6 @@ from mvpipe.render.comfyui.filling import fill, finished
 from mvpipe.render.comfyui.fitting import fitted
 from mvpipe.render.comfyui.graph import Graph
 from mvpipe.render.comfyui.judge import Setting
-from mvpipe.render.comfyui.likeness import Heard, likeness
 from mvpipe.render.comfyui.order import Order
 from mvpipe.render.comfyui.pictures import still
 from mvpipe.render.comfyui.schema import read_schemas
@@ -29,6 +28,8 @@ from mvpipe.render.comfyui.template import Template, clashes, load, names
 from mvpipe.render.comfyui.vocal import vocal_samples, wav_bytes
 from mvpipe.testing.standin import Standin, standin
 from mvpipe.tools import sound
+from mvpipe.tools.heard import Heard
+from mvpipe.tools.likeness import likeness
 from tests.render.comfyui.rig import QUICK, frames_of, sung, write_png
 
 FRAMES, SIZE = 124, (416, 256)

@@ -13,10 +13,10 @@ from mvpipe.film import ShotKind
 from mvpipe.render.backend import Setup
 from mvpipe.render.comfyui.bank import references
 from mvpipe.render.comfyui.prompt import Prompt, compose
-from mvpipe.render.comfyui.script import WITHOUT_VOICE, Sounding, sounding
+from mvpipe.render.comfyui.script import WITHOUT_VOICE, Sounding
 from mvpipe.render.comfyui.wording import SECTIONS, faults, sections
 from tests.render.comfyui.golden import HERE, golden_prompts
-from tests.render.comfyui.setups import MIRA, STREET, TOMAS, setup
+from tests.render.comfyui.setups import MIRA, STREET, TOMAS, setup, sounding
 
 SINGING_TOMAS = replace(TOMAS, sings=True)
 

@@ -15,9 +15,11 @@ from mvpipe.render.comfyui import template as templates
 from mvpipe.render.comfyui.check import check
 from mvpipe.render.comfyui.filling import fill, finished, put, with_loaders
 from mvpipe.render.comfyui.graph import bypass, renamed_files
+from mvpipe.render.comfyui.judge import judge, setting_of
 from mvpipe.render.comfyui.template import SLOTS, clashes, load, names
-from tests.render.comfyui.golden import HERE, golden_graph, written
-from tests.render.comfyui.servers import VALUES, classes, filled
+from mvpipe.tools import shipped
+from tests.render.comfyui.golden import HERE, golden_graph, golden_references, written
+from tests.render.comfyui.servers import VALUES, VERSIONS, classes, filled
 
 SMALL = {
     "load": {"class_type": "LoadAudio", "inputs": {"audio": "a.wav"}, "_meta": {"title": "The voice"}},
@@ -67,6 +69,39 @@ class TestFilling:
         ]
         assert sum(node["class_type"] == "LoadImage" for node in graph.values()) == many
 
+    @pytest.mark.parametrize("many", range(4))
+    def test_films_grow_with_all_that_stands_between(self, many: int) -> None:
+        graph = filled("native-ref2va", videos=[f"v{i}.mp4" for i in range(many)])
+        wired = {k: v for k, v in graph["cond"]["inputs"].items() if k.startswith("ref_videos")}
+        assert list(wired) == [f"ref_videos.ref_video_{i}" for i in range(many)]
+        films = [graph[graph[link[0]]["inputs"]["video"][0]]["inputs"]["file"] for link in wired.values()]
+        assert films == [f"v{i}.mp4" for i in range(many)]
+        assert not any(name.startswith("ref_video_audios") for name in graph["cond"]["inputs"])
+        for kind in ("LoadVideo", "GetVideoComponents"):
+            assert sum(node["class_type"] == kind for node in graph.values()) == many
+
+    @pytest.mark.parametrize(("name", "first"), [("native-ref2va", 1), ("t8-lock-source", 0)])
+    def test_voices_grow_behind_the_vocal(self, name: str, first: int) -> None:
+        graph = filled(name, voices=["a.wav", "b.wav"])
+        inputs = graph["cond"]["inputs"]
+        for number, file in ((first, "a.wav"), (first + 1, "b.wav")):
+            node_id = inputs[f"ref_audios.ref_audio_{number}"][0]
+            assert graph[node_id] == {"class_type": "LoadAudio", "inputs": {"audio": file}}
+        vocal = inputs["ref_audios.ref_audio_0" if first else "drive_audio"]
+        assert graph[vocal[0]]["inputs"]["audio"] == VALUES["vocals"]
+
+    def test_all_kinds_together_golden(self) -> None:
+        assert written(golden_references()) == (HERE / "references.json").read_text("utf-8")
+
+    @pytest.mark.parametrize("version", VERSIONS)
+    @pytest.mark.parametrize("name", [name for name in names() if load(name).takes("videos")])
+    def test_all_kinds_together_fit_the_server(self, name: str, version: str) -> None:
+        graph = filled(name, version, videos=["a.mp4"] * 3, voices=["b.wav"] * 2, pictures=["c.png"] * 9)
+        assert check(graph, classes(version)) == []
+        found = load(name)
+        said = judge(graph, setting_of(found, VALUES))
+        assert [str(one) for one in said if one.level == "refuse"] == []
+
     def test_longmedia_counts_from_1(self) -> None:
         graph = filled("longmedia-lip-sync", pictures=["a.png", "b.png"])
         assert {k for k in graph["setup"]["inputs"] if re.fullmatch(r"image_\d", k)} == {"image_1", "image_2"}
@@ -75,7 +110,7 @@ class TestFilling:
         ("name", "many"), [("native-ref2va", 10), ("multishot-pinned", 2), ("longmedia-lip-sync", 0)]
     )
     def test_pictures_it_has_no_room_for(self, name: str, many: int) -> None:
-        with pytest.raises(GraphRejected, match=f"pictures: {many} pictures where it takes"):
+        with pytest.raises(SettingsError, match=f"pictures: {many} pictures where it takes"):
             filled(name, pictures=["p.png"] * many)
 
     @pytest.mark.parametrize(
@@ -151,11 +186,11 @@ class TestFilling:
             filled("native-ref2va", **{slot: value})  # type: ignore[arg-type]
 
     def test_a_slot_it_does_not_have(self) -> None:
-        with pytest.raises(GraphRejected, match="song: it has no such slot"):
+        with pytest.raises(SettingsError, match="song: it has no such slot"):
             fill(load("native-ref2va"), {**VALUES, "song": "s.wav"})
 
     def test_what_it_cannot_do_without(self) -> None:
-        with pytest.raises(GraphRejected, match="weights: this template cannot do without"):
+        with pytest.raises(SettingsError, match="weights: this template cannot do without"):
             filled("native-ref2va", weights=None)
 
     def test_only_what_the_outputs_need_is_sent(self, tmp_path: Path) -> None:
@@ -179,9 +214,7 @@ class TestFinding:
         inside.mkdir(parents=True)
         for file in checkout.iterdir():
             (inside / file.name).write_bytes(file.read_bytes())
-        monkeypatch.setattr(
-            templates, "__file__", str(tmp_path / "mvpipe" / "render" / "comfyui" / "template.py")
-        )
+        monkeypatch.setattr(shipped, "PACKAGE", tmp_path / "mvpipe")
         assert templates.home() == inside
         assert load("canary").path == inside / "canary.json"
 
@@ -189,9 +222,7 @@ class TestFinding:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "templates").mkdir()
-        monkeypatch.setattr(
-            templates, "__file__", str(tmp_path / "mvpipe" / "render" / "comfyui" / "template.py")
-        )
+        monkeypatch.setattr(shipped, "PACKAGE", tmp_path / "mvpipe")
         with pytest.raises(SettingsError, match="templates are missing"):
             templates.home()
 
