@@ -47,6 +47,7 @@ class Node:
     bind : called with the entries of the needs that were made, by name; says what is to be done
     needs : names of the nodes that must end first
     lane : where it queues; a lane does so many things at once
+    hint : what its lane should know of it, such as how long it will take
     then : called with the entry when it is there; what to add to the graph
     rescue : called with the error when it failed; what to add to the graph, or raise to let it fail.
         A rescued node has no entry, and whoever needs it is bound without it.
@@ -56,6 +57,7 @@ class Node:
     bind: Callable[[Mapping[str, Entry]], Work]
     needs: tuple[str, ...] = ()
     lane: str = "cpu"
+    hint: Any = None
     then: Callable[[Entry], Growth] | None = None
     rescue: Callable[[MvpipeError], Growth] | None = None
 

@@ -6,25 +6,27 @@ tries anything again, and only what says of itself that trying again may help.
 
 from __future__ import annotations
 
+import heapq
 import queue
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
-from mvpipe.build.graph import NO_GROWTH, Graph, Growth, Node, Work
+from mvpipe.build.graph import NO_GROWTH, Graph, Growth, Node, Progress, Work
 from mvpipe.build.journal import Journal
+from mvpipe.build.lane import ATTEMPTS, Lane, Pool, Ready
 from mvpipe.build.vault import Entry, Vault
 from mvpipe.errors import Cancelled, MvpipeError, VaultError
 
-ATTEMPTS = 3
-"""How often a retryable failure is tried in all."""
+PAUSE_S, LONGEST_PAUSE_S = 2.0, 60.0
+"""Seconds before the second attempt; each further one waits twice as long, up to the longest."""
 
-PAUSE_S = 2.0
-"""Seconds before the second attempt; each further one waits twice as long."""
+GLANCE_S = 1.0
+"""Seconds after which a lane that holds work back is asked again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,29 +63,50 @@ class Outcome:
     failures: Mapping[str, MvpipeError] = field(default_factory=dict[str, MvpipeError])
 
 
+class Hands(Protocol):
+    """Whoever does the work, if not this process."""
+
+    def make(self, ready: Ready, work: Work, progress: Progress) -> Entry:
+        """The entry, in this walk's vault; called in a thread of the work's lane."""
+
+    def stop(self) -> None:
+        """Have all that is under way end soon; called once when the walk is broken off."""
+
+
 def run(
     graph: Graph,
     vault: Vault,
     journal: Journal,
     *,
-    lanes: Mapping[str, int],
+    lanes: Mapping[str, int | Lane],
     watch: Callable[[Step], None] = lambda _: None,
     stop: Callable[[], None] = lambda: None,
+    hands: Hands | None = None,
 ) -> Outcome:
     """Make everything the graph asks for.
 
     Parameters
     ----------
-    lanes : lane -> how many things it does at once
+    lanes : lane -> how many things it does at once, or who decides that
     watch : told of every step, in the calling thread
     stop : makes work that is under way end soon; called once when the walk is broken off
+    hands : who does the work; None for this process
 
     Raises
     ------
     VaultError : the vault or journal cannot be written; nothing more is begun
     Cancelled : the user stopped it
     """
-    return _Walk(graph, vault, journal, lanes, watch).walk(stop)
+    return _Walk(graph, vault, journal, lanes, watch, hands).walk(stop)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Flight:
+    """Work on its way: waiting for its turn, under way, or waiting to be tried again."""
+
+    lane: str
+    work: Work
+    nodes: list[Node]
 
 
 class _Walk:
@@ -92,33 +115,43 @@ class _Walk:
         graph: Graph,
         vault: Vault,
         journal: Journal,
-        lanes: Mapping[str, int],
+        lanes: Mapping[str, int | Lane],
         watch: Callable[[Step], None],
+        hands: Hands | None,
     ) -> None:
         self.graph, self.vault, self.journal, self.watch = graph, vault, journal, watch
-        self.pools = {lane: ThreadPoolExecutor(many, thread_name_prefix=lane) for lane, many in lanes.items()}
+        self.hands = hands
+        self.lanes = {name: Pool(lane) if isinstance(lane, int) else lane for name, lane in lanes.items()}
+        self.pools = {
+            name: ThreadPoolExecutor(lane.width, thread_name_prefix=name) for name, lane in self.lanes.items()
+        }
         self.entries: dict[str, Entry] = {}
         self.failures: dict[str, MvpipeError] = {}
         self.ended: set[str] = set()
         self.begun: set[str] = set()
-        self.flying: dict[str, list[Node]] = {}
+        self.flights: dict[str, _Flight] = {}
+        self.later: list[tuple[float, str, Ready]] = []
         self.jobs: dict[str, int] = {}
-        self.inbox: queue.SimpleQueue[Step | tuple[Node, Work, Future[Entry]]] = queue.SimpleQueue()
+        self.inbox: queue.SimpleQueue[Step | tuple[Ready, Future[Entry]]] = queue.SimpleQueue()
         self.stopping = threading.Event()
 
     def walk(self, stop: Callable[[], None]) -> Outcome:
         try:
             self._advance(list(self.graph))
-            while self.flying:
-                self._receive(self.inbox.get())
+            self._dispatch()
+            while self.flights:
+                self._wait()
+                self._dispatch()
             return Outcome(entries=self.entries, failures=self.failures)
         except BaseException as exc:
             self.stopping.set()
             stop()
+            if self.hands:
+                self.hands.stop()
             self._close()
             self._log_stopped()
-            if isinstance(exc, KeyboardInterrupt):
-                raise Cancelled from exc
+            if isinstance(exc, KeyboardInterrupt | Cancelled):
+                raise Cancelled(*exc.args, *self._left_behind()) from exc
             raise
         finally:
             self._close()
@@ -127,13 +160,48 @@ class _Walk:
         for pool in self.pools.values():
             pool.shutdown(wait=True, cancel_futures=True)
 
+    def _left_behind(self) -> list[str]:
+        """What work that was stopped says of itself."""
+        found: list[str] = []
+        while not self.inbox.empty():
+            message = self.inbox.get()
+            if isinstance(message, Step) or message[1].cancelled():
+                continue
+            error = message[1].exception()
+            found += map(str, error.args) if isinstance(error, Cancelled) else []
+        return found
+
     def _log_stopped(self) -> None:
         for job in self.jobs.values():
             self.journal.end(job, "stopped")
         self.jobs.clear()
 
+    def _wait(self) -> None:
+        """Take one message; come back without one when a lane is to be asked again."""
+        until = min(GLANCE_S, self.later[0][0] - time.monotonic()) if self.later else GLANCE_S
+        try:
+            message = self.inbox.get(timeout=max(0.0, until))
+        except queue.Empty:
+            return
+        self._receive(message)
+
+    def _dispatch(self) -> None:
+        """Begin all that may begin now."""
+        while self.later and self.later[0][0] <= time.monotonic():
+            _, key, ready = heapq.heappop(self.later)
+            self.lanes[self.flights[key].lane].offer(ready)
+        for name, lane in self.lanes.items():
+            for ready, error in lane.dropped():
+                self._lose(ready, error)
+            while (turn := lane.next()) is not None:
+                self._launch(name, turn)
+
+    def _launch(self, lane: str, ready: Ready) -> None:
+        future = self.pools[lane].submit(self._do, ready, self.flights[ready.key].work)
+        future.add_done_callback(lambda done: self.inbox.put((ready, done)))
+
     def _advance(self, nodes: list[Node]) -> None:
-        """Begin those of the nodes that are ready, and all that becomes ready through hits."""
+        """Offer those of the nodes that are ready, and all that becomes ready through hits."""
         line = deque(nodes)
         while line:
             node = line.popleft()
@@ -152,65 +220,66 @@ class _Walk:
         except MvpipeError as exc:
             return self._fail(node, exc)
         key = work.task.key
-        if key in self.flying:
-            self.flying[key].append(node)
+        if key in self.flights:
+            self.flights[key].nodes.append(node)
             return []
         if found := self.vault.find(key):
             self.watch(Step(name=node.name, what="hit"))
             return self._end(node, found)
-        self.flying[key] = [node]
-        future = self.pools[node.lane].submit(self._do, node.name, work)
-        future.add_done_callback(lambda done: self.inbox.put((node, work, done)))
+        self.flights[key] = _Flight(lane=node.lane, work=work, nodes=[node])
+        self.lanes[node.lane].offer(Ready(name=node.name, key=key, hint=node.hint))
         return []
 
-    def _do(self, name: str, work: Work) -> Entry:
-        """In a worker thread: make the entry, trying again where that may help."""
+    def _do(self, ready: Ready, work: Work) -> Entry:
+        """In a worker thread: make the entry."""
 
         def progress(done: int, of: int) -> None:
             if self.stopping.is_set():
                 raise Cancelled
-            self.inbox.put(Step(name=name, what="progress", done=done, of=of))
+            self.inbox.put(Step(name=ready.name, what="progress", done=done, of=of))
 
-        def make(folder: Path) -> Mapping[str, Any]:
-            return work.make(folder, progress)
+        if self.stopping.is_set():
+            raise Cancelled
+        self.inbox.put(Step(name=ready.name, what="begin", note=ready.key))
+        if self.hands:
+            return self.hands.make(ready, work, progress)
+        return self.vault.make(work.task, lambda folder: work.make(folder, progress))
 
-        for attempt in range(1, ATTEMPTS + 1):
-            if self.stopping.is_set():
-                raise Cancelled
-            self.inbox.put(Step(name=name, what="begin", note=work.task.key))
-            try:
-                return self.vault.make(work.task, make)
-            except MvpipeError as exc:
-                if not exc.retryable or attempt == ATTEMPTS:
-                    raise
-                self.inbox.put(Step(name=name, what="retry", done=attempt, of=ATTEMPTS, note=str(exc)))
-                self.stopping.wait(PAUSE_S * 2 ** (attempt - 1))
-        raise AssertionError("the last attempt returns or raises")
-
-    def _receive(self, message: Step | tuple[Node, Work, Future[Entry]]) -> None:
+    def _receive(self, message: Step | tuple[Ready, Future[Entry]]) -> None:
         if isinstance(message, Step):
-            self._log(message)
+            if message.what == "begin":
+                self.jobs[message.name] = self.journal.begin(message.name, message.note)
             self.watch(message)
             return
-        node, work, future = message
-        nodes = self.flying.pop(work.task.key)
+        ready, future = message
         error = future.exception()
+        again = self.lanes[self.flights[ready.key].lane].end(ready, error)
         if error is None:
             entry = future.result()
-            self._settle(node.name, "done")
-            self.watch(Step(name=node.name, what="end"))
-            self._advance([ready for each in nodes for ready in self._end(each, entry)])
+            self._settle(ready.name, "done", entry.by)
+            self.watch(Step(name=ready.name, what="end", note=entry.by))
+            nodes = self.flights.pop(ready.key).nodes
+            self._advance([waiting for each in nodes for waiting in self._end(each, entry)])
             return
-        self._settle(node.name, "failed", str(error))
+        self._settle(ready.name, "failed", str(error))
         if not isinstance(error, MvpipeError) or isinstance(error, VaultError):
             raise error
-        self._advance([ready for each in nodes for ready in self._fail(each, error)])
+        if again:
+            self._try_again(ready, error)
+        else:
+            self._lose(ready, error)
 
-    def _log(self, step: Step) -> None:
-        if step.what == "begin":
-            self.jobs[step.name] = self.journal.begin(step.name, step.note)
-        elif step.what == "retry":
-            self._settle(step.name, "failed", step.note)
+    def _try_again(self, ready: Ready, error: MvpipeError) -> None:
+        """Offer it anew after a pause."""
+        self.watch(Step(name=ready.name, what="retry", done=ready.attempt, of=ATTEMPTS, note=str(error)))
+        at = time.monotonic() + min(PAUSE_S * 2 ** (ready.attempt - 1), LONGEST_PAUSE_S)
+        again = replace(ready, attempt=ready.attempt + 1)
+        heapq.heappush(self.later, (at, ready.key, again))
+
+    def _lose(self, ready: Ready, error: MvpipeError) -> None:
+        """It will not come to be."""
+        nodes = self.flights.pop(ready.key).nodes
+        self._advance([waiting for each in nodes for waiting in self._fail(each, error)])
 
     def _settle(self, name: str, outcome: str, note: str = "") -> None:
         if (job := self.jobs.pop(name, None)) is not None:

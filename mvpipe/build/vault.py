@@ -6,12 +6,14 @@ to exist. Afterwards it is read-only. Modification times are a shortcut, content
 size and time are as sealed is believed, any other is read and compared.
 
 Only the holder of the project's lock may write; `find` with `repair=False` never changes anything.
+
+With a store (`build/store.py`) the vault is this machine's part of what several machines know: what it lacks
+is fetched from there, every file held against its digest, and what it makes is put there.
 """
 
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
 import tempfile
@@ -21,13 +23,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mvpipe.build.key import Task, canonical, digest, file_digest
+from mvpipe.build.key import Task
+from mvpipe.build.seal import RECORD, differs, read_record, seal, sync_folder
+from mvpipe.build.store import Damaged, Store
 from mvpipe.errors import MvpipeError, VaultError
 
 Make = Callable[[Path], Mapping[str, Any]]
 """Writes an entry's files into a folder and returns its facts."""
 
-RECORD = "entry.json"
 _SPACE = (errno.ENOSPC, errno.EDQUOT)
 _LOW_WATER_BYTES = 64 << 20
 
@@ -43,6 +46,7 @@ class Entry:
     task : the task's record
     files : name -> {size, sha256, mtime_ns}
     facts : what the work found out; JSON values
+    by : who has made it; empty where it was made beside its vault
     """
 
     key: str
@@ -50,6 +54,7 @@ class Entry:
     task: Mapping[str, Any]
     files: Mapping[str, Mapping[str, Any]]
     facts: Mapping[str, Any]
+    by: str = ""
 
     def path(self, name: str) -> Path:
         """Where the file is."""
@@ -66,11 +71,23 @@ class Vault:
     Parameters
     ----------
     root : the vault's folder; made when first written to
+    store : what is shared with other machines, if anything
+    by : noted in what is made here; empty for the machine of the person who wants it
     on_damage : told in words when an entry is found damaged
     """
 
-    def __init__(self, root: Path, *, on_damage: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        store: Store | None = None,
+        by: str = "",
+        on_damage: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self.root = root
+        self.store = store
+        self._by = by
+        self._shared: set[str] = set()
         self._on_damage = on_damage
 
     def home(self, key: str) -> Path:
@@ -87,7 +104,7 @@ class Vault:
         VaultError : it cannot be read
         """
         home = self.home(key)
-        if not home.exists():
+        if not home.exists() and not self._fetch(key, repair=repair):
             return None
         with _named(home):
             entry, fault = _open(home, key)
@@ -107,12 +124,12 @@ class Vault:
         """
         key = task.key
         if found := self.find(key):
-            return found
+            return self.share(found)
         with _named(self.root):
             scratch = self._scratch()
             try:
                 facts = make(scratch)
-                _seal(scratch, task, facts)
+                seal(scratch, task, facts, by=self._by)
                 self._move_in(scratch, self.home(key))
             except MvpipeError as exc:
                 self._blame_full_disk(exc)
@@ -122,7 +139,96 @@ class Vault:
         made = self.find(key)
         if made is None:
             raise VaultError(f"{self.home(key)}: vanished: just written, and not there any more")
-        return made
+        return self.share(made)
+
+    def share(self, entry: Entry) -> Entry:
+        """Put an entry into the store, if there is one; the entry that stands for everybody, if not this one.
+
+        Raises
+        ------
+        VaultError : the store cannot be used
+        """
+        if self.store is None or entry.key in self._shared:
+            return entry
+        ours = entry.path(RECORD).read_bytes()
+        for name, sealed in entry.files.items():
+            self.store.put_file(entry.path(name), sealed["sha256"])
+        if self.store.put_record(entry.key, ours) != ours:
+            entry = self._yield_to_first(entry)
+        self._shared.add(entry.key)
+        return entry
+
+    def _yield_to_first(self, entry: Entry) -> Entry:
+        """Somebody else made the same before us: what everybody else has is had here, too."""
+        with _named(entry.folder):
+            own = self._scratch() / entry.key
+            entry.folder.chmod(0o755)
+            entry.folder.rename(own)
+            _remove(own.parent)
+        found = self.find(entry.key)
+        if found is None:
+            raise VaultError(f"{self.home(entry.key)}: made by two, and now by nobody", hint="run it again")
+        return found
+
+    def _fetch(self, key: str, *, repair: bool) -> bool:
+        """Have an entry of the store here; whether it has one."""
+        if self.store is None or (text := self.store.record(key)) is None:
+            return False
+        with _named(self.root):
+            scratch = self._scratch()
+            try:
+                if not (fault := self._filled(scratch, key, text)):
+                    self._move_in(scratch, self.home(key))
+                    return True
+            finally:
+                _remove(scratch)
+        self._on_damage(f"{self.store.url}: {key[:12]}: damaged entry: {fault}; it will be made again")
+        if repair:
+            self.store.set_aside(key, text)
+        return False
+
+    def _filled(self, scratch: Path, key: str, text: bytes) -> str:
+        """Write a stored entry into a folder; what is wrong with it, or nothing."""
+        assert self.store is not None
+        (scratch / RECORD).write_bytes(text)
+        entry, fault = _recorded(scratch, key)
+        if entry is None:
+            return fault
+        try:
+            for name, sealed in entry.files.items():
+                path = scratch / name
+                self.store.get_file(sealed["sha256"], sealed["size"], path)
+                os.utime(path, ns=(sealed["mtime_ns"], sealed["mtime_ns"]))
+        except Damaged as exc:
+            return f"{name} {exc}"
+        for path in scratch.iterdir():
+            path.chmod(0o444)
+        return ""
+
+    def hold(self, digest: str, size: int, name: str) -> Path:
+        """A file that is no entry's, by its digest and under its name: from the store, kept here.
+
+        Raises
+        ------
+        VaultError : there is no such file in the store, or it is damaged
+        """
+        place = self.root / "files" / digest / name
+        if place.exists() and place.stat().st_size == size:
+            return place
+        assert self.store is not None
+        with _named(self.root):
+            scratch = self._scratch()
+            try:
+                self.store.get_file(digest, size, scratch / name)
+                (scratch / name).chmod(0o444)
+                self._move_in(scratch, place.parent)
+            except Damaged as exc:
+                raise VaultError(
+                    f"{self.store.url}: {name} {exc}", hint="run the same command again"
+                ) from exc
+            finally:
+                _remove(scratch)
+        return place
 
     def sweep(self) -> None:
         """Remove what runs that died left half-made. Only for the holder of the project's lock."""
@@ -148,7 +254,7 @@ class Vault:
                 return  # somebody else made the same thing first
             raise
         home.chmod(0o555)
-        _sync_folder(home.parent)
+        sync_folder(home.parent)
 
     def _set_aside(self, home: Path) -> None:
         below = self.root / "damaged"
@@ -179,69 +285,19 @@ def _named(place: Path) -> Iterator[None]:
 
 
 def _open(home: Path, key: str) -> tuple[Entry | None, str]:
-    try:
-        record = json.loads((home / RECORD).read_text("utf-8"))
-        seal = record.pop("seal")
-        entry = Entry(key=key, folder=home, task=record["task"], files=record["files"], facts=record["facts"])
-    except FileNotFoundError:
-        return None, f"{RECORD} is missing"
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None, f"{RECORD} is not readable"
-    if seal != digest("entry", record) or digest("task", record["task"]) != key:
-        return None, f"{RECORD} left its digest"
-    for name, sealed in entry.files.items():
-        if fault := _compare(home / name, sealed):
+    entry, fault = _recorded(home, key)
+    for name, sealed in entry.files.items() if entry else ():
+        if fault := differs(home / name, sealed):
             return None, fault
-    return entry, ""
+    return entry, fault
 
 
-def _compare(path: Path, sealed: Mapping[str, Any]) -> str:
-    try:
-        stat = path.stat()
-    except FileNotFoundError:
-        return f"{path.name} is missing"
-    if stat.st_size != sealed["size"]:
-        return f"{path.name} has {stat.st_size} bytes, not {sealed['size']}"
-    if stat.st_mtime_ns != sealed["mtime_ns"] and file_digest(path) != sealed["sha256"]:
-        return f"{path.name} left its digest"
-    return ""
-
-
-def _seal(scratch: Path, task: Task, facts: Mapping[str, Any]) -> None:
-    files = {}
-    for path in sorted(scratch.iterdir()):
-        path.chmod(0o444)
-        stat = path.stat()
-        files[path.name] = {
-            "size": stat.st_size,
-            "sha256": file_digest(path),
-            "mtime_ns": stat.st_mtime_ns,
-        }
-        _sync(path)
-    record: dict[str, Any] = json.loads(
-        canonical({"task": task.record(), "files": files, "facts": dict(facts)})
-    )
-    record["seal"] = digest("entry", record)
-    sheet = scratch / RECORD
-    sheet.write_text(json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n", "utf-8")
-    sheet.chmod(0o444)
-    _sync(sheet)
-    _sync_folder(scratch)
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb") as stream:
-        os.fsync(stream.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":
-        return  # Windows cannot open a folder to sync it; NTFS journals the rename
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def _recorded(home: Path, key: str) -> tuple[Entry | None, str]:
+    """The entry as its record says, if the record is what was sealed."""
+    record, fault = read_record(home, key)
+    if record is None:
+        return None, fault
+    return Entry(key=key, folder=home, **record), ""
 
 
 def _remove(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 THREADS = 2
 """Of x264; part of what decides the bytes, so the same on every machine."""
 
-LOOK_AHEAD = "rc-lookahead=10:mbtree=1"
+IN_STEP = "sync-lookahead=0"
+"""x264 does not always say the same where its lookahead has a thread of its own: of 200 runs of veryfast with
+two threads 9 differed on a busy machine. Without it none did; the bytes are those of the other 191."""
+
+LOOK_AHEAD = f"rc-lookahead=10:mbtree=1:{IN_STEP}"
 """Added to x264's superfast: 6 % more bytes than veryfast at the same SSIM for 65 % of its time, measured on
 animatic takes; superfast alone makes 2.7 times the bytes."""
 
@@ -61,8 +65,37 @@ def take_writer(argv: list[str]) -> Iterator[IO[bytes]]:
         yield child.stdin
 
 
-def read_mono(path: Path, sample_rate: int) -> NDArray[np.float32]:
+def listening_copy(into: Path, pieces: Iterable[NDArray[np.float32]], *, sample_rate: int, kbps: int) -> None:
+    """Write sound as a small MP3 to listen to in a browser; its first sample is the first that is given.
+
+    Parameters
+    ----------
+    into : the file to write
+    pieces : float32, shape (n, 1), in [-1, 1]
+    sample_rate : Hz
+    kbps : of the copy
+
+    Raises
+    ------
+    ToolError : ffmpeg failed
+    """
+    argv = [
+        *ffmpeg.quiet("-y", "-f", "f32le", "-ar", str(sample_rate), "-ac", "1", "-i", "pipe:0"),
+        *("-c:a", "libmp3lame", "-b:a", f"{kbps}k", "-map_metadata", "-1", "-fflags", "+bitexact"),
+        *("-f", "mp3", ffmpeg.file(into)),
+    ]
+    with process.start(argv, stdin=PIPE) as child:
+        assert child.stdin is not None
+        for piece in pieces:
+            child.stdin.write(piece.astype("<f4").tobytes())
+
+
+def read_mono(path: Path, sample_rate: int, *, seconds: int = 0) -> NDArray[np.float32]:
     """The sound of a file, mixed to one channel: float32, shape (n,), at `sample_rate` Hz.
+
+    Parameters
+    ----------
+    seconds : read from its beginning; 0 for all
 
     Raises
     ------
@@ -72,6 +105,7 @@ def read_mono(path: Path, sample_rate: int) -> NDArray[np.float32]:
 
     argv = [
         *ffmpeg.quiet("-i", ffmpeg.file(path), "-map", "0:a:0"),
+        *(("-t", str(seconds)) if seconds else ()),
         *("-f", "f32le", "-ac", "1", "-ar", str(sample_rate), "pipe:1"),
     ]
     with process.start(argv, stdout=PIPE) as child:

@@ -6,9 +6,11 @@ import hashlib
 from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mvpipe.errors import MediaError
 from mvpipe.tools.picture import Facts, Times, facts_of, opened, tick, video
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Luma = NDArray[np.uint8]
+    Tint = NDArray[np.uint8]
     Colour = NDArray[np.uint8]
 
 Hasher = Any
@@ -50,6 +53,7 @@ def read(
     path: Path,
     *,
     see: Callable[[Luma], None] | None = None,
+    tint: Callable[[Tint], None] | None = None,
     show: Callable[[Colour], None] | None = None,
     width: int = 0,
     hasher: Hasher | None = None,
@@ -59,8 +63,10 @@ def read(
     Parameters
     ----------
     see : is shown the luma of every frame: uint8, shape (height, width), 0 (black) to 255
+    tint : is shown what colour every frame has, after `see`: uint8, Cb and Cr, 128 for none, half the size;
+        shape (2, height, width)
     show : is shown every frame as it is: uint8, BGR, shape (height, width, 3)
-    width : averaged down to for `see`; 0, or more than the frame has, leaves the frame's own size
+    width : averaged down to for `see` and `tint`; 0, or more than the frame has, leaves the frame's own size
     hasher : goes on with the digest of an earlier file
 
     Raises
@@ -77,6 +83,8 @@ def read(
             _feed(hasher, frame)
             if see:
                 see(_luma(frame, width))
+            if tint:
+                tint(_tint(frame, width))
             if show:
                 show(frame.to_ndarray(format="bgr24").astype(np.uint8, copy=False))
             if frame.is_corrupt:
@@ -89,6 +97,30 @@ def read(
             digest=hasher.hexdigest(),
             damage=tuple(damage),
         )
+
+
+def still(path: Path, number: int) -> Colour:
+    """One decoded frame: uint8, RGB, shape (height, width, 3).
+
+    Parameters
+    ----------
+    number : counted from the first
+
+    Raises
+    ------
+    MediaError : not a film, or it has no such frame
+    """
+    import numpy as np
+
+    damage = list[str]()
+    with opened(path) as container:
+        decoded = _decoded(container, video(path, container), array("q"), damage)
+        found = next(islice(decoded, number, None), None)
+        if found is None:
+            raise MediaError(
+                f"{path.name}: frame {number}: {damage[0] if damage else 'it has no such frame'}"
+            )
+        return found.to_ndarray(format="rgb24").astype(np.uint8, copy=False)
 
 
 def digest(*paths: Path) -> str:
@@ -147,10 +179,19 @@ def _pixels(plane: VideoPlane) -> memoryview[int] | Luma:
 
 
 def _luma(frame: VideoFrame, width: int) -> Luma:
+    return _averaged(frame, width, "gray")
+
+
+def _tint(frame: VideoFrame, width: int) -> Tint:
+    wide = max(2, (min(width, frame.width) or frame.width) // 2)
+    return _averaged(frame, wide, "yuvj444p")[1:]
+
+
+def _averaged(frame: VideoFrame, width: int, form: str) -> NDArray[np.uint8]:
     import numpy as np
     from av.video.reformatter import Interpolation
 
     wide = min(width, frame.width) or frame.width
     high = max(1, frame.height * wide // frame.width)
-    small = frame.reformat(width=wide, height=high, format="gray", interpolation=Interpolation.AREA)
+    small = frame.reformat(width=wide, height=high, format=form, interpolation=Interpolation.AREA)
     return small.to_ndarray().astype(np.uint8, copy=False)

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from mvpipe.build import seal as seal_module
 from mvpipe.build import vault as vault_module
 from mvpipe.build.key import Task
 from mvpipe.build.vault import Entry, Vault
@@ -123,7 +124,7 @@ def test_a_disk_that_refuses_is_named(tmp_path: Path, monkeypatch: pytest.Monkey
         raise OSError(code, os.strerror(code), str(path))
 
     with monkeypatch.context() as patch:
-        patch.setattr(vault_module, "_sync", refuse)
+        patch.setattr(seal_module, "sync", refuse)
         with pytest.raises(VaultError, match=r"text\.txt") as caught:
             vault.make(TASK, write)
     assert "finished work is kept" in caught.value.hint
