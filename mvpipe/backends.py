@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from mvpipe.render.backend import Backend
-from mvpipe.request import Request
+from mvpipe.request import Machine, Request
 
 ANIMATIC, COMFYUI = "animatic", "comfyui"
 
@@ -17,12 +18,16 @@ JOBS = "jobs"
 """The project's folder of what was asked of servers; a run that died takes it up from there."""
 
 
+OTHERS_S = 60.0
+"""Seconds that a server may be away before its takes go to another one: it needs 20 and more to start."""
+
+
 @runtime_checkable
 class Greets(Protocol):
-    """A backend that stands on a server."""
+    """A backend that stands on servers."""
 
-    def greet(self) -> object:
-        """Ask the server what it is; raises if it is not there, or not one of these."""
+    def greet(self) -> tuple[str, ...]:
+        """Ask the servers what they are; what is wrong with those that lack; raises if all do."""
 
 
 def kind_of(request: Request) -> str:
@@ -49,7 +54,18 @@ def find_backend(request: Request, folder: Path) -> Backend:
     from mvpipe.render.comfyui.address import address
     from mvpipe.render.comfyui.backend import ComfyUI
     from mvpipe.render.comfyui.client import Client
+    from mvpipe.render.comfyui.patience import Patience
 
     named = request.backend if request.backend not in (None, COMFYUI) else LOCAL_SERVER
-    client = Client(address(named), folder / JOBS)
-    return ComfyUI(client=client, beside=request.loaded.path.absolute().parent)
+    machines = request.machines or (Machine(address=address(named)),)
+    patience = Patience() if len(machines) == 1 else replace(Patience(), away_s=OTHERS_S)
+    first, *others = [Client(one.address, folder / JOBS, patience) for one in machines]
+    return ComfyUI(
+        client=first,
+        others=tuple(
+            (client, one.weight / machines[0].weight)
+            for client, one in zip(others, machines[1:], strict=True)
+        ),
+        limits={one.address.base: one.limits for one in machines},
+        beside=request.loaded.path.absolute().parent,
+    )

@@ -12,12 +12,16 @@
     │ └ WeightsMissing                                   a separator whose weights are not here
     ├ BackendError                           6
     │ ├ GraphRejected, RenderFailed                no    names the node or the shot
+    │ │ └ Misconfigured                                  take after take fails in the same words
+    │ ├ NotRendered                                no    the time or the takes allowed are used up
     │ └ Unreachable, RenderTimeout                 yes   the only retryable ones; build/run.py alone retries
     ├ TakesExhausted                         7     no    the film is made, but some shots are slugs
     ├ VaultError                             8     no    an entry whose bytes left their digest, a full disk
     │ └ ProjectBusy                                      another mvpipe works in this project
     ├ ProofFailed                            9     no    a film that is not what it should be
-    └ CannotJudge                           10     no    `check`: a clip of which nothing can be said
+    ├ CannotJudge                           10     no    a clip, or shots, that only an eye can judge
+    ├ NotReady                              11     no    `doctor`: a render must not start
+    └ PipelineFault                         12     no    an offset many shots share, a failed control
     Cancelled                              130           Ctrl-C; not an error, but ends the run
 
 A message reads *where: what: what was found*, lower case, without a full stop. The hint says what to do.
@@ -106,10 +110,21 @@ class WeightsMissing(ToolError):
 
 
 class BackendError(MvpipeError):
-    """A backend could not make a take; `retake` says whether another seed may help."""
+    """A backend could not make a take.
+
+    `retake` says whether another seed may help, `elsewhere` whether another server may; `grows` whether
+    all that is as large fails alike at this server, `whole` whether everything does.
+    """
 
     exit_code = 6
     retake: ClassVar[bool] = False
+    elsewhere: ClassVar[bool] = False
+    grows: ClassVar[bool] = False
+    whole: ClassVar[bool] = False
+
+
+class NotRendered(BackendError):
+    """It was not tried: the time or the takes allowed are used up, or a stop was asked for."""
 
 
 class GraphRejected(BackendError):
@@ -117,9 +132,25 @@ class GraphRejected(BackendError):
 
 
 class RenderFailed(BackendError):
-    """The backend tried and failed."""
+    """The backend tried and failed.
+
+    Parameters
+    ----------
+    sign : the failure without what tells one take from another; empty where no two are compared
+    enough : so many takes in a row of one sign are no chance
+    """
 
     retake = True
+
+    def __init__(self, message: str, *, hint: str = "", sign: str = "", enough: int = 3) -> None:
+        super().__init__(message, hint=hint)
+        self.sign, self.enough = sign, enough
+
+
+class Misconfigured(RenderFailed):
+    """Takes of one kind fail one after the other in the same words: something is wrong that no seed mends."""
+
+    retake = False
 
 
 class Unreachable(BackendError):
@@ -157,12 +188,24 @@ class ProofFailed(MvpipeError):
 
 
 class CannotJudge(MvpipeError):
-    """A clip of which the gate can say nothing: no face, too little voice, a control that failed."""
+    """A clip, or shots of a film, of which the gate can say nothing: no face, too little voice."""
 
     exit_code = 10
 
 
+class NotReady(MvpipeError):
+    """The doctor found what a render must not start with."""
+
+    exit_code = 11
+
+
+class PipelineFault(MvpipeError):
+    """Something is wrong that no take is to blame for: many shots share an offset, or the control failed."""
+
+    exit_code = 12
+
+
 class Cancelled(BaseException):
-    """The run was stopped by the user; nothing half-made is kept."""
+    """The run was stopped by the user; nothing half-made is kept. Its arguments: what is left elsewhere."""
 
     exit_code: ClassVar[int] = 130

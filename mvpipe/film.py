@@ -169,11 +169,106 @@ class Boundary:
             raise ValueError(f"boundary outside its range: sample {self.sample}, weight {self.weight}")
 
 
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word, or what a lyrics file stamps as one.
+
+    Parameters
+    ----------
+    text : as written
+    start : when it begins, in seconds of the song
+    stop : when it ends; None where nobody says
+    """
+
+    text: str
+    start: Fraction
+    stop: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the lyrics, as written.
+
+    Parameters
+    ----------
+    text : its words, on one line
+    start : when it begins, in seconds of the song; None in a file without times
+    stop : when it ends; None where the file does not say
+    words : those the file stamps; empty where it stamps none
+    """
+
+    text: str
+    start: Fraction | None = None
+    stop: Fraction | None = None
+    words: tuple[Word, ...] = ()
+
+
+class Timing(StrEnum):
+    """Where the times of a sung line come from."""
+
+    GIVEN = "given"  # the lyrics file, held against the voice
+    ALIGNED = "aligned"  # a network that knows the words
+    GUESSED = "guessed"  # the lengths of lines and phrases alone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SungLine:
+    """A line of the lyrics where it is sung.
+
+    Parameters
+    ----------
+    text : its words
+    start, stop : seconds of the song
+    words : its words in order, each with its end; they lie in the line and do not overlap
+    timing : where the times of the line come from
+    word_timing : where those of its words come from
+    sure : how far the times can be trusted, in [0, 1]; what was guessed is never above 0.5
+    """
+
+    text: str
+    start: Fraction
+    stop: Fraction
+    words: tuple[Word, ...]
+    timing: Timing
+    word_timing: Timing
+    sure: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start <= self.stop or not 0 <= self.sure <= 1:
+            raise ValueError(f"line out of order: {self.text!r} {self.start} to {self.stop}, {self.sure}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SungBy:
+    """A phrase, and who sings it by the sound of the voice.
+
+    Parameters
+    ----------
+    start, stop : seconds of the song
+    name : of the cast member; empty where it cannot be told
+    likeliest : the one it is most like, told or not
+    sure : how likely that is, in [0, 1]; 0 for a stranger to all of them
+    """
+
+    start: Fraction
+    stop: Fraction
+    name: str
+    likeliest: str
+    sure: float
+
+
 class ShotKind(StrEnum):
     """Whether somebody sings in it."""
 
     PERFORMANCE = "performance"
     B_ROLL = "b-roll"
+
+
+class Continuity(StrEnum):
+    """How a Shot begins."""
+
+    CUT = "cut"
+    CHAIN = "chain"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +284,9 @@ class Card:
     framing : close-up, wide, ...; or empty
     section : name of the section, or empty
     lyric : the line sung here, or empty
+    without_voice : what is heard in it where nobody sings: `silence`, `accompaniment`, `none`, or empty for
+        what holds for all
+    continuity : a cut, or chained to the shot before, whose picture it goes on from
     origin : where it stands in the storyboard, `file:line`; not part of what decides a take
     """
 
@@ -199,6 +297,8 @@ class Card:
     framing: str = ""
     section: str = ""
     lyric: str = ""
+    without_voice: str = ""
+    continuity: Continuity = Continuity.CUT
     origin: str = field(default="", compare=False)
 
 
@@ -361,8 +461,8 @@ class Verdict:
 
     @property
     def reason(self) -> str:
-        """The findings that decided, in words."""
-        deciding = [f.reason for f in self.findings if f.outcome is self.outcome]
+        """The findings that decided, in words; what two checks say alike is said once."""
+        deciding = dict.fromkeys(f.reason for f in self.findings if f.outcome is self.outcome)
         return "; ".join(deciding) if self.outcome is not Outcome.PASS else "every check passed"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ from mvpipe import takes
 from mvpipe.build.key import Task
 from mvpipe.build.vault import Entry
 from mvpipe.build.why import differences
-from mvpipe.film import Outcome, Shot
+from mvpipe.film import Outcome, Shot, Slate
 from mvpipe.production import Crew
 from mvpipe.shoot import ShotWork
 
@@ -24,12 +25,16 @@ class Change:
     render : whether a take would be made
     why : in words, at least one line
     seconds : what it is predicted to need; 0 if nothing is rendered
+    take : the take that would be kept
+    slip : frames by which its picture is moved
     """
 
     shot: Shot
     render: bool
     why: tuple[str, ...]
     seconds: float = 0.0
+    take: Entry | None = None
+    slip: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """For scripts."""
@@ -41,23 +46,52 @@ class Change:
         }
 
 
-def change(crew: Crew, shot: Shot, voice: Entry) -> Change:
-    """What a render would do to one shot; nothing is made or changed."""
+def change(work: ShotWork, voice: Entry, before: Change | None) -> Change:
+    """What a render would do to one shot; nothing is rendered or changed.
+
+    Parameters
+    ----------
+    before : what it would do to the shot before
+    """
+    if work.before is None or before is None:
+        return _change(work, work.slates(voice))
+    number, seconds = before.shot.number, work.crew.backend.predict_s(*_extent(work))
+    if before.render:
+        why = (f"chained to shot {number}, which is rendered anew",)
+        return Change(shot=work.shot, render=True, why=why, seconds=seconds)
+    if before.take is None:
+        return Change(shot=work.shot, render=False, why=(f"chained to shot {number}, which has no take",))
+    join = work.join(before.take, before.slip)
+    entry = work.crew.project.vault.make(join.task, lambda folder: join.make(folder, lambda *_: None))
+    return _change(work, work.slates(voice, entry))
+
+
+def _extent(work: ShotWork) -> tuple[int, tuple[int, int]]:
+    return len(work.shot.window), work.crew.production.size
+
+
+def _change(work: ShotWork, slates: Sequence[Slate]) -> Change:
+    crew, shot = work.crew, work.shot
     vault, journal = crew.project.vault, crew.project.journal
     known = {take.key: take for take in takes.known_takes(journal, shot.cut)}
-    tasks = [takes.take_task(slate) for slate in ShotWork(crew, shot).slates(voice)]
+    tasks = [takes.take_task(slate) for slate in slates]
     pick = takes.picked(journal, shot.cut)
-    if pick and pick["family"] == takes.family(tasks[0]) and vault.find(pick["key"], repair=False):
+    if pick and pick["family"] == takes.family(tasks[0]) and (found := vault.find(pick["key"], repair=False)):
         number = known[pick["key"]].number
-        return Change(shot=shot, render=False, why=(f"take {number} was picked, and is there",))
+        why, slip = (f"take {number} was picked, and is there",), known[pick["key"]].slip
+        return Change(shot=shot, render=False, why=why, take=found, slip=slip)
     for task in tasks:
-        if vault.find(task.key, repair=False) is None:
-            seconds = crew.backend.predict_s(len(shot.window), crew.production.size)
+        entry = vault.find(task.key, repair=False)
+        if entry is None:
+            seconds = crew.backend.predict_s(*_extent(work))
             return Change(shot=shot, render=True, why=_reasons(crew, shot, task), seconds=seconds)
         take = known.get(task.key)
         if take is None or take.outcome is not Outcome.FAIL:
             name = f"take {take.number}" if take else "a take nobody has looked at"
-            return Change(shot=shot, render=False, why=(f"nothing changed: {name} is there",))
+            said = f": {take.words}" if take and (take.slip or take.outcome is not Outcome.PASS) else ""
+            why = (f"nothing changed: {name} is there{said}",)
+            slip = take.slip if take else 0
+            return Change(shot=shot, render=False, why=why, take=entry, slip=slip)
     return Change(shot=shot, render=False, why=(f"all {len(tasks)} attempts failed: a slug stands in",))
 
 

@@ -4,16 +4,53 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from mvpipe.chain import chains
 from mvpipe.clock import Span
 from mvpipe.errors import PlanError
-from mvpipe.film import Boundary, BoundaryKind, Card, Shot, ShotKind, Song
+from mvpipe.film import (
+    Boundary,
+    BoundaryKind,
+    Card,
+    Continuity,
+    Shot,
+    ShotKind,
+    Song,
+    SungBy,
+    SungLine,
+    Timing,
+    Word,
+)
 
-FORMAT = 1
+FORMAT = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A section of the song, as heard.
+
+    Parameters
+    ----------
+    start, stop : seconds
+    label : `A`, `B`, ...: the same for the same music
+    time : 1 where it is heard first, then 2, ...
+    voice : share of it in which somebody sings, in [0, 1]
+    """
+
+    start: float
+    stop: float
+    label: str
+    time: int
+    voice: float
+
+
+def voice_from(separator: str) -> str:
+    """Where the voice comes from, in words that follow *voice:*."""
+    return "your own stem" if separator == "given" else separator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +62,8 @@ class Planned:
     shot : the shot
     why : why it starts here, in words
     runner_up : the best other place for its first frame, and what it would cost; or empty
-    in_voice : whether its first frame falls into singing
+    in_voice : whether its first frame falls into a word, or, where words are not known, into singing
+    harm : what its first frame falls into, in words; or empty
     seconds : what one take of it is predicted to need
     """
 
@@ -33,6 +71,7 @@ class Planned:
     why: str
     runner_up: str = ""
     in_voice: bool = False
+    harm: str = ""
     seconds: float = 0.0
 
 
@@ -48,6 +87,14 @@ class Plan:
     rate : of the picture
     planned : the shots in order; they tile the film
     notes : what the person should know: fallbacks taken, sections placed, oddities of the song
+    parts : the sections of the song as heard; they tile it
+    metre : counts to a bar; 0 where no bars are heard
+    phrases : seconds from and to which somebody sings
+    lines : the lyrics where they are sung, in order
+    sung_by : who sings each phrase, where the storyboard asks the voice
+    words_known : whether cuts were kept out of words whose times are known
+    bank : every pinned picture, as it is sent
+    vocals : key of the vault's entry that holds the stem
     """
 
     title: str
@@ -56,6 +103,14 @@ class Plan:
     rate: Fraction
     planned: tuple[Planned, ...]
     notes: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
+    metre: int = 0
+    phrases: tuple[tuple[float, float], ...] = ()
+    lines: tuple[SungLine, ...] = ()
+    sung_by: tuple[SungBy, ...] = ()
+    words_known: bool = False
+    bank: tuple[Mapping[str, Any], ...] = ()
+    vocals: str = ""
 
     @property
     def shots(self) -> tuple[Shot, ...]:
@@ -69,7 +124,7 @@ class Plan:
 
     @property
     def cuts_inside_words(self) -> int:
-        """Cuts that fall into singing."""
+        """Cuts that fall into a word, or, where words are not known, into singing."""
         return sum(planned.in_voice for planned in self.planned)
 
     @property
@@ -92,11 +147,20 @@ class Plan:
                 "sample_format": song.sample_format,
             },
             "separator": self.separator,
+            "vocals": self.vocals,
             "rate": str(self.rate),
             "frames": self.frames,
             "cuts_inside_words": self.cuts_inside_words,
             "predicted_seconds": round(self.seconds, 1),
             "notes": list(self.notes),
+            "metre": self.metre,
+            "phrases": [list(phrase) for phrase in self.phrases],
+            "sung_by": [_sung_by_json(one) for one in self.sung_by],
+            "sections": [asdict(part) for part in self.parts],
+            "words_known": self.words_known,
+            "lines": [_line_json(line) for line in self.lines],
+            "bank": list(self.bank),
+            "chains": [list(chain) for chain in chains(self.shots)],
             "shots": [_shot_json(planned) for planned in self.planned],
         }
 
@@ -131,6 +195,7 @@ def _shot_json(planned: Planned) -> dict[str, Any]:
         },
         "voice": round(shot.voice, 4),
         "in_voice": planned.in_voice,
+        "harm": planned.harm,
         "why": planned.why,
         "runner_up": planned.runner_up,
         "predicted_seconds": round(planned.seconds, 2),
@@ -140,8 +205,54 @@ def _shot_json(planned: Planned) -> dict[str, Any]:
         "place": shot.card.place,
         "framing": shot.card.framing,
         "lyric": shot.card.lyric,
+        "without_voice": shot.card.without_voice,
+        "continuity": shot.card.continuity.value,
         "origin": shot.card.origin,
     }
+
+
+def _line_json(line: SungLine) -> dict[str, Any]:
+    return {
+        "text": line.text,
+        "start": _ms(line.start),
+        "stop": _ms(line.stop),
+        "timing": line.timing.value,
+        "word_timing": line.word_timing.value,
+        "sure": line.sure,
+        "words": [
+            {"text": word.text, "start": _ms(word.start), "stop": _ms(word.stop or word.start)}
+            for word in line.words
+        ],
+    }
+
+
+def _sung_by_json(one: SungBy) -> dict[str, Any]:
+    return asdict(one) | {"start": _ms(one.start), "stop": _ms(one.stop)}
+
+
+def _sung_by(value: Mapping[str, Any]) -> SungBy:
+    return SungBy(**{**value, "start": _exact(value["start"]), "stop": _exact(value["stop"])})
+
+
+def _ms(seconds: Fraction) -> float:
+    return round(float(seconds), 3)
+
+
+def _line(value: Mapping[str, Any]) -> SungLine:
+    words = tuple(Word(w["text"], _exact(w["start"]), _exact(w["stop"])) for w in value["words"])
+    return SungLine(
+        text=value["text"],
+        start=_exact(value["start"]),
+        stop=_exact(value["stop"]),
+        words=words,
+        timing=Timing(value["timing"]),
+        word_timing=Timing(value["word_timing"]),
+        sure=value["sure"],
+    )
+
+
+def _exact(seconds: float) -> Fraction:
+    return Fraction(round(seconds * 1000), 1000)
 
 
 def _plan(value: Mapping[str, Any]) -> Plan:
@@ -156,6 +267,14 @@ def _plan(value: Mapping[str, Any]) -> Plan:
         rate=rate,
         planned=tuple(_planned(shot, rate) for shot in value["shots"]),
         notes=tuple(value["notes"]),
+        bank=tuple(value.get("bank", ())),
+        vocals=value.get("vocals", ""),
+        parts=tuple(Part(**part) for part in value["sections"]),
+        metre=value["metre"],
+        phrases=tuple((start, stop) for start, stop in value["phrases"]),
+        lines=tuple(map(_line, value["lines"])),
+        sung_by=tuple(map(_sung_by, value.get("sung_by", ()))),
+        words_known=value["words_known"],
     )
 
 
@@ -169,6 +288,8 @@ def _planned(value: Mapping[str, Any], rate: Fraction) -> Planned:
         framing=value["framing"],
         section=value["section"],
         lyric=value["lyric"],
+        without_voice=value.get("without_voice", ""),
+        continuity=Continuity(value.get("continuity", Continuity.CUT)),
         origin=value["origin"],
     )
     shot = Shot(
@@ -187,5 +308,6 @@ def _planned(value: Mapping[str, Any], rate: Fraction) -> Planned:
         why=value["why"],
         runner_up=value["runner_up"],
         in_voice=value["in_voice"],
+        harm=value["harm"],
         seconds=value["predicted_seconds"],
     )

@@ -13,7 +13,7 @@ from mvpipe.build.key import Task, file_digest
 from mvpipe.build.vault import Entry
 from mvpipe.errors import MediaError
 from mvpipe.film import Song
-from mvpipe.production import STEM
+from mvpipe.production import REST, STEM
 from mvpipe.project import Project
 from mvpipe.request import Request, given_vocals
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mvpipe.sound.resample import Block
     from mvpipe.sound.separate import Separator
 
-HEARING = "hearing.npz"
+HEARING, WORDS, SINGERS = "hearing.npz", "words.json", "singers.json"
 
 
 @dataclass
@@ -65,7 +65,12 @@ def prep_nodes(request: Request, choose: Callable[[Song], Separator] | None) -> 
     request : what the user wants
     choose : finds the separator when it is needed; None where the user brings a stem
     """
-    return [_song(request.song), _vocals(request, choose), _hearing(request.song)]
+    nodes = [_song(request.song), _vocals(request, choose), _hearing(request.song)]
+    if request.loaded.lyrics and request.loaded.aligner:
+        nodes.append(_words(request))
+    if request.loaded.voices:
+        nodes.append(_singers(request))
+    return nodes
 
 
 def song_of(entry: Entry, path: Path) -> Song:
@@ -122,6 +127,35 @@ def _adopt(song: Song, vocals: Path | None) -> Work:
     return Work(task=Task(name="vocals", version=1, inputs=inputs, params=params), make=make)
 
 
+def accompaniment_node(song: Song, vocals: Entry) -> Node:
+    """The song without its voice; only where a shot is rendered to it."""
+    inputs = {"song": song.digest, "vocals": vocals.digest(STEM)}
+
+    def make(folder: Path, progress: Progress) -> Mapping[str, Any]:
+        from mvpipe.sound.accompany import accompany
+
+        separator = vocals.facts["separator"]
+        stem = accompany(song, vocals.path(STEM), folder / REST, separator=separator, progress=progress)
+        return {"separator": stem.separator, "channels": stem.channels}
+
+    def bind(_: Mapping[str, Entry]) -> Work:
+        from mvpipe.sound.accompany import VERSION
+
+        return Work(task=Task(name="accompaniment", version=VERSION, inputs=inputs), make=make)
+
+    return Node(name="accompaniment", bind=bind)
+
+
+def minus_note(separator: str) -> str:
+    """What to say of an accompaniment: how it was made, and what is still heard in it."""
+    if separator == "given":
+        return (
+            "accompaniment: the song minus the vocal you brought: where its level or effects are not those "
+            "of the mix, some of it stays audible"
+        )
+    return f"accompaniment: the song minus the voice that {separator} found: what it missed stays audible"
+
+
 def _hearing(path: Path) -> Node:
     def bind(entries: Mapping[str, Entry]) -> Work:
         from mvpipe.sound import hearing
@@ -140,6 +174,61 @@ def _hearing(path: Path) -> Node:
         return Work(task=Task(name="hearing", version=hearing.VERSION, inputs=inputs), make=make)
 
     return Node(name="hearing", needs=("song", "vocals"), bind=bind)
+
+
+def _words(request: Request) -> Node:
+    """When each word of the lyrics is sung, by the network that the storyboard names."""
+    lyrics, aligner = request.loaded.lyrics, request.loaded.aligner
+    assert lyrics is not None
+    assert aligner is not None
+
+    def bind(entries: Mapping[str, Entry]) -> Work:
+        from mvpipe.sound import spelled
+
+        vocals = entries["vocals"].path(STEM)
+
+        def make(folder: Path, progress: Progress) -> Mapping[str, Any]:
+            from mvpipe.storyboard.lyrics import read_lyrics
+
+            lines = read_lyrics(lyrics)
+            found = spelled.align_stem(lines, vocals, aligner, device=request.device, progress=progress)
+            spelled.save(found, folder / WORDS)
+            return {"likely": round(found.likely, 4)}
+
+        inputs = {"vocals": entries["vocals"].digest(STEM), "lyrics": _digest(lyrics)}
+        inputs |= {path.name: _digest(path) for path in sorted(aligner.glob("*.json"))}
+        inputs |= {path.name: _digest(path) for path in sorted(aligner.glob("*.safetensors"))}
+        return Work(task=Task(name="words", version=spelled.VERSION, inputs=inputs), make=make)
+
+    return Node(name="words", needs=("vocals",), bind=bind)
+
+
+def _singers(request: Request) -> Node:
+    """Who sings each phrase, by the recordings that the storyboard names."""
+    voices = request.loaded.voices
+
+    def bind(entries: Mapping[str, Entry]) -> Work:
+        from mvpipe.sound import singers
+
+        stem, heard = entries["vocals"].path(STEM), entries["hearing"].path(HEARING)
+
+        def make(folder: Path, progress: Progress) -> Mapping[str, Any]:
+            from mvpipe.sound import hearing, read, wav
+            from mvpipe.sound.timbre import timbre
+
+            songs = {name: read.measure(path)[0] for name, path in voices.items()}
+            alone = {name: timbre(read.blocks(one), one.sample_rate) for name, one in songs.items()}
+            known, heard_in = singers.Singers(alone), hearing.load(heard)
+            sung = singers.tell(known, timbre(wav.blocks(stem), heard_in.sample_rate), heard_in.phrases)
+            singers.save(sung, known.alike, folder / SINGERS)
+            progress(1, 1)
+            return {"told": sum(bool(one.name) for one in sung), "phrases": len(sung)}
+
+        inputs = {"vocals": entries["vocals"].digest(STEM), "hearing": entries["hearing"].digest(HEARING)}
+        inputs |= {f"voice:{name}": _digest(path) for name, path in voices.items()}
+        return Work(task=Task(name="singers", version=singers.VERSION, inputs=inputs), make=make)
+
+    return Node(name="singers", needs=("vocals", "hearing"), bind=bind)
 
 
 def _counted(blocks: Iterator[Block], samples: int, progress: Progress) -> Iterator[Block]:

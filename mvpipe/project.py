@@ -19,10 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from mvpipe.build.journal import Journal
+from mvpipe.build.places import Workforce
 from mvpipe.build.vault import Vault
 from mvpipe.errors import PlanError, ProjectBusy, VaultError
 
 SUFFIX = ".mvpipe"
+REHEARSAL = ".rehearsal"
+"""Before the suffix of a rehearsal's project."""
+
 
 HOLDER = "lock.holder"
 
@@ -36,11 +40,13 @@ class Project:
     folder : the project folder
     vault : finished work
     journal : history and choices
+    force : who does the work; None for this process
     """
 
     folder: Path
     vault: Vault
     journal: Journal
+    force: Workforce | None = None
 
     @property
     def plan(self) -> Path:
@@ -76,6 +82,8 @@ def folder_for(storyboard: Path, into: Path | None = None) -> Path:
 def find_folder(start: Path) -> Path:
     """The project a command means that is not told which: the only one in `start`, or `start` itself.
 
+    What a rehearsal left counts where nothing else is there.
+
     Raises
     ------
     PlanError : there is none, or more than one
@@ -83,8 +91,9 @@ def find_folder(start: Path) -> Path:
     if start.name.endswith(SUFFIX):
         return start
     found = sorted(path for path in start.glob(f"*{SUFFIX}") if path.is_dir())
-    if len(found) == 1:
-        return found[0]
+    real = [path for path in found if not path.stem.endswith(REHEARSAL)] or found
+    if len(real) == 1:
+        return real[0]
     names = ", ".join(path.name for path in found)
     what = f"more than one project: {names}" if found else "no project here"
     hint = "name it with --project DIR" + ("" if found else ", or render something first")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +12,29 @@ from typing import TYPE_CHECKING, Any
 
 from mvpipe.errors import PlanError
 from mvpipe.project import write_json
+from mvpipe.render.backend import NO_LIMITS, Limits
 
 if TYPE_CHECKING:
+    from mvpipe.render.comfyui.address import Address
     from mvpipe.storyboard.load import Loaded
 
 NOTE = "project.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """A server that renders.
+
+    Parameters
+    ----------
+    address : where it is, with its secrets
+    weight : how fast it is beside the others, as the user says; takes tell better
+    limits : what it is to be given
+    """
+
+    address: Address
+    weight: float = 1.0
+    limits: Limits = NO_LIMITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,20 +46,31 @@ class Request:
     song : the finished mix
     loaded : the storyboard
     backend, separator, vocals, demucs_repo : override the storyboard's, where given
+    also : further servers, as the user named them
+    machines : the servers that `backend` and `also` mean, with their secrets; never written down
     cache : folder of model weights
     device : where networks run
     workers : takes at once; 0 for as many as there are cores, at most 4
+    embed : whether the master says what its takes were made from
+    cluster : address of the Dask scheduler whose workers do the work; None for this machine
+    vault : path or URL of the store that machines share; None for none, or the project's own
     """
 
     song: Path
     loaded: Loaded
     backend: str | None = None
+    also: tuple[str, ...] = ()
+    machines: tuple[Machine, ...] = ()
     separator: str | None = None
     vocals: Path | None = None
     demucs_repo: Path | None = None
     cache: Path
     device: str = "auto"
     workers: int = 0
+    embed: bool = False
+    kept: Path | None = None
+    cluster: str | None = None
+    vault: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +80,15 @@ class Asked:
     song: Path
     storyboard: Path
     backend: str | None = None
+    also: tuple[str, ...] = ()
     separator: str | None = None
     vocals: Path | None = None
     demucs_repo: Path | None = None
     cache: Path | None = None
     device: str = "auto"
+    embed: bool = False
+    cluster: str | None = None
+    vault: str | None = None
 
 
 def given_vocals(request: Request) -> Path | None:
@@ -71,6 +105,16 @@ def shown(backend: str | None) -> str | None:
     return str(address(backend))
 
 
+def is_server(word: str) -> bool:
+    """Whether a word is the address of a server."""
+    return word.startswith(("http://", "https://"))
+
+
+def without_user(word: str) -> str:
+    """A word, without the name and password of a URL in it."""
+    return re.sub(r"://[^/@]*@", "://", word)
+
+
 def note_request(folder: Path, request: Request) -> None:
     """Note in the project what was asked for.
 
@@ -83,9 +127,16 @@ def note_request(folder: Path, request: Request) -> None:
         "demucs_repo": request.demucs_repo,
         "cache": request.cache,
     }
-    texts = {"backend": shown(request.backend), "separator": request.separator, "device": request.device}
+    texts = {
+        "backend": shown(request.backend),
+        "separator": request.separator,
+        "device": request.device,
+        "embed": request.embed,
+        "cluster": without_user(request.cluster) if request.cluster else None,
+        "vault": without_user(request.vault) if request.vault else None,
+    }
     noted = {name: _noted(path, folder) if path else None for name, path in paths.items()}
-    write_json(folder / NOTE, {**noted, **texts})
+    write_json(folder / NOTE, {**noted, **texts, "also": [shown(one) for one in request.also]})
 
 
 def load_request(folder: Path) -> Asked:
@@ -124,11 +175,15 @@ def _asked(found: Mapping[str, Any], folder: Path) -> Asked:
         song=_shortened(folder, found["song"]),
         storyboard=_shortened(folder, found["storyboard"]),
         backend=found["backend"],
+        also=tuple(found.get("also", ())),
         separator=found["separator"],
         vocals=path("vocals"),
         demucs_repo=path("demucs_repo"),
         cache=path("cache"),
         device=found["device"],
+        embed=found.get("embed", False),
+        cluster=found.get("cluster"),
+        vault=found.get("vault"),
     )
 
 

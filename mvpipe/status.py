@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from mvpipe import takes
-from mvpipe.film import Shot
+from mvpipe.film import Outcome, Shot
 from mvpipe.plan import load_plan
 from mvpipe.project import Project, at_work
 
@@ -22,6 +23,9 @@ class ShotState:
     take : number of the take that is seen; 0 for none
     takes : how many there are
     reason : of the verdict or the slug, in words
+    verdict : on the take that is seen; empty for none
+    slip : frames by which its picture is moved
+    lips : the verdict on its lips, as the journal keeps it
     """
 
     shot: Shot
@@ -29,6 +33,14 @@ class ShotState:
     take: int
     takes: int
     reason: str
+    verdict: str = ""
+    slip: int = 0
+    lips: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a person should look at it."""
+        return self.state == "done" and self.verdict != Outcome.PASS.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +72,11 @@ class State:
                     "take": s.take,
                     "takes": s.takes,
                     "reason": s.reason,
+                    "verdict": s.verdict,
+                    "slip": s.slip,
+                    "offset_ms": s.lips.get("offset_ms"),
+                    "confidence": s.lips.get("confidence"),
+                    "method": s.lips.get("method"),
                 }
                 for s in self.shots
             ],
@@ -79,6 +96,10 @@ class State:
             for s in self.shots
             if s.state in ("slug", "rendering")
         ]
+        lines += [
+            f"  look at shot {s.shot.number}: {s.verdict}: {s.reason}" for s in self.shots if s.doubtful
+        ]
+        lines += [f"  shot {s.shot.number}: {s.reason}" for s in self.shots if s.slip]
         lines += [f"  film: {film}" for film in self.films]
         lines += [f"  running: {name}" for name in self.running]
         return "\n".join(lines)
@@ -111,12 +132,21 @@ def _shot(project: Project, shot: Shot, running: tuple[str, ...]) -> ShotState:
         state, reason = "rendering", ""
     elif seen:
         state = "picked" if pick and pick["key"] == seen.key else "done"
-        reason = seen.reason
+        reason = seen.words
     elif here:
-        state, reason = "slug", known[-1].reason if known else here["reason"]
+        state, reason = "slug", here.get("reason") or (known[-1].reason if known else "")
     else:
         state, reason = "waiting", ""
-    return ShotState(shot=shot, state=state, take=seen.number if seen else 0, takes=len(known), reason=reason)
+    return ShotState(
+        shot=shot,
+        state=state,
+        take=seen.number if seen else 0,
+        takes=len(known),
+        reason=reason,
+        verdict=seen.outcome.value if seen else "",
+        slip=seen.slip if seen else 0,
+        lips=seen.lips if seen else {},
+    )
 
 
 def _running(project: Project) -> tuple[str, ...]:

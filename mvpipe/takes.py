@@ -6,8 +6,9 @@ numbered per cut in the order in which they first came to be.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mvpipe.build.journal import Journal
@@ -29,6 +30,10 @@ class Known:
     family : digest of its slate without the seed: what was asked for
     seed : its seed
     outcome, reason : what the gate said
+    lips : its verdict on the lips: offset, confidence, method, control, ... as JSON values; `unjudged` says
+        why there is none; empty for takes of earlier versions
+    slip : frames by which its picture is moved where it is seen
+    findings : every check with its figures, as JSON values
     """
 
     number: int
@@ -37,6 +42,17 @@ class Known:
     seed: int
     outcome: Outcome
     reason: str
+    lips: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    slip: int = 0
+    findings: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What the gate said, for people: of a take that passed, how, or that nobody judged its lips."""
+        if self.outcome is not Outcome.PASS or not self.lips:
+            return self.reason
+        why = self.lips.get("unjudged")
+        return f"{self.reason}; lips not judged: {why}" if why else str(self.lips["reason"])
 
 
 def cut_name(cut: Span) -> str:
@@ -79,8 +95,18 @@ def known_takes(journal: Journal, cut: Span) -> list[Known]:
     return sorted(by_key.values(), key=lambda known: known.number)
 
 
-def record_take(journal: Journal, cut: Span, *, key: str, family: str, seed: int, verdict: Verdict) -> Known:
-    """Remember a judged take; the same take keeps its number."""
+def record_take(  # noqa: PLR0913
+    journal: Journal,
+    cut: Span,
+    *,
+    key: str,
+    family: str,
+    seed: int,
+    verdict: Verdict,
+    lips: Mapping[str, Any] | None = None,
+    slip: int = 0,
+) -> Known:
+    """Remember a judged take with every figure; the same take keeps its number."""
     takes = known_takes(journal, cut)
     same = next((known for known in takes if known.key == key), None)
     number = same.number if same else max((known.number for known in takes), default=0) + 1
@@ -91,22 +117,25 @@ def record_take(journal: Journal, cut: Span, *, key: str, family: str, seed: int
         "seed": seed,
         "outcome": verdict.outcome.value,
         "reason": verdict.reason,
+        "lips": dict(lips or {}),
+        "slip": slip,
+        "findings": [asdict(finding) for finding in verdict.findings],
     }
-    known = _known(data)
+    known = _known(json.loads(json.dumps(data)))
     if known != same:
         journal.note("take", cut_name(cut), **data)
     return known
 
 
-def record_used(journal: Journal, shot: Shot, *, key: str, family: str) -> None:
-    """Remember which take is seen in a shot; an empty key means a slug."""
-    data = {"cut": cut_name(shot.cut), "key": key, "family": family}
+def record_used(journal: Journal, shot: Shot, *, key: str, family: str, reason: str = "") -> None:
+    """Remember which take is seen in a shot; an empty key means a slug, for the reason."""
+    data = {"cut": cut_name(shot.cut), "key": key, "family": family, "reason": reason}
     if last_used(journal, shot.number) != data:
         journal.note("used", f"shot {shot.number}", **data)
 
 
 def last_used(journal: Journal, number: int) -> Mapping[str, Any] | None:
-    """What was last seen in the shot of this number: {cut, key, family}."""
+    """What was last seen in the shot of this number: {cut, key, family, reason}."""
     events = journal.events("used", f"shot {number}")
     return events[-1].data if events else None
 
@@ -144,6 +173,9 @@ def _known(data: Mapping[str, Any]) -> Known:
         seed=data["seed"],
         outcome=Outcome(data["outcome"]),
         reason=data["reason"],
+        lips=data.get("lips", {}),
+        slip=data.get("slip", 0),
+        findings=tuple(data.get("findings", ())),
     )
 
 

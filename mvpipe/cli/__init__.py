@@ -10,17 +10,27 @@ import typer
 
 from mvpipe import __version__
 from mvpipe.cli import (
+    account,
+    calibrate,
     check,
+    doctor,
+    draft,
+    edit,
+    explain,
+    gate,
     graph,
+    init,
     lint,
     models,
     pick,
     plan,
     prompt,
+    recipe,
     render,
     rerender,
     schema,
     status,
+    stop,
     takes,
     verify,
     why,
@@ -35,11 +45,34 @@ app = typer.Typer(
     rich_markup_mode=None,  # drawing boxes around the help costs a third of its time
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (render, plan, rerender, status, why, takes, pick, prompt, check, verify, lint, schema):
+for command in (
+    init,
+    draft,
+    render,
+    plan,
+    doctor,
+    explain,
+    rerender,
+    status,
+    account,
+    stop,
+    why,
+    takes,
+    pick,
+    prompt,
+    check,
+    calibrate,
+    gate,
+    verify,
+    lint,
+    schema,
+):
     name = command.__name__.rpartition(".")[2]
-    app.command(name)(getattr(command, name))
+    app.command(name, cls=getattr(command, "Spread", None))(getattr(command, name))
+app.add_typer(edit.app, name="edit")
 app.add_typer(graph.app, name="graph")
 app.add_typer(models.app, name="models")
+app.add_typer(recipe.app, name="recipe")
 
 
 def _version(wanted: bool) -> None:
@@ -63,8 +96,8 @@ def _stop(signum: int, frame: object) -> None:
 
 def main() -> None:
     """Run the command line; every failure becomes words and an exit code."""
-    for stop in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(stop, _stop)  # typer would end on a KeyboardInterrupt without a word
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)  # typer would end on a KeyboardInterrupt without a word
     from mvpipe.cli.settings import load_defaults
     from mvpipe.cli.terminal import Terminal
 
@@ -73,8 +106,8 @@ def main() -> None:
     except MvpipeError as exc:
         Terminal.current().error(str(exc), exc.hint)
         sys.exit(exc.exit_code)
-    except Cancelled:
-        Terminal.current().stopped()
+    except Cancelled as exc:
+        Terminal.current().stopped(exc.args)
         sys.exit(Cancelled.exit_code)
     except BrokenPipeError:
         sys.stderr.close()  # the reader of a pipe left early; there is nobody to tell

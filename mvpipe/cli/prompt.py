@@ -30,7 +30,7 @@ def prompt(
     if kind_of(ask) != COMFYUI:
         ask = replace(ask, backend=COMFYUI)
     with session.work_in(folder, quiet=True, wait=wait) as work, work.watcher() as watcher:
-        ready = pipeline.prepare(work.project, ask, watcher)
+        ready = pipeline.prepare(work.project, ask, watcher, keep=False)
         setups = pipeline.setups(work.project, ready, watcher)
         if shot > len(setups):
             raise SettingsError(f"shot {shot}: not in the plan: it has shots 1 to {len(setups)}")

@@ -24,8 +24,20 @@ def render(
     card: Annotated[
         str, typer.Option("--card", help="Whose speed a rehearsal takes: 24gb or 16gb.", metavar="CARD")
     ] = "24gb",
+    until: options.Until = "",
+    max_hours: options.MaxHours = None,
+    max_takes: options.MaxTakes = None,
+    preview_first: options.PreviewFirst = 4,
+    force: options.Force = False,
+    embed: Annotated[
+        bool, typer.Option("--embed", help="Write graph, prompt and seed of every take into the master.")
+    ] = False,
     into: options.Into = None,
-    backend: options.Backend = None,
+    backend: options.Backends = None,
+    header: options.Header = None,
+    authority: options.Authority = None,
+    cluster: options.Cluster = None,
+    vault: options.SharedVault = None,
     separator: options.Separator = None,
     vocals: options.Vocals = None,
     demucs_repo: options.DemucsRepo = None,
@@ -39,25 +51,33 @@ def render(
     """Make the film; goes on where it was stopped.
 
     Separates the voice, cuts, renders, checks every take, assembles, and proves the result.
-    Exit codes: 0 the film is done; 7 it is made, but some shots are slugs; others: see the README.
+    Exit codes: 0 the film is done; it is made, but 7 some shots are slugs, 10 some cannot be judged, 12 the
+    pipeline is at fault; others: see the README.
     """
     from mvpipe.cli import session, shooting
+    from mvpipe.cli.joining import joined
 
     ask = session.request(
         song,
         storyboard,
-        backend=backend,
+        backends=backend or (),
+        headers=header or (),
+        authority=authority,
         separator=separator,
         vocals=vocals,
         demucs_repo=demucs_repo,
         cache=cache,
         device=device,
+        cluster=cluster,
+        vault=vault,
         workers=workers,
+        embed=embed,
     )
+    limits = shooting.limits(until, max_hours, max_takes, preview_first)
     wanted = session.numbers([only]) if only else None
     folder = session.project_folder(storyboard, into)
     if rehearse:
         shooting.rehearse(folder, ask, card=card, quiet=quiet, wait=wait, json=json)
         return
-    with session.work_in(folder, quiet=quiet or json, wait=wait) as work:
-        shooting.shoot(work, ask, only=wanted, json=json)
+    with session.work_in(folder, quiet=quiet or json, wait=wait) as alone, joined(alone, ask) as work:
+        shooting.shoot(work, ask, only=wanted, limits=limits, json=json, force=force)

@@ -15,7 +15,14 @@ def rerender(
         int | None,
         typer.Option("--seed", help="Use this seed instead of the next derived one.", min=0, max=2**32 - 1),
     ] = None,
+    until: options.Until = "",
+    max_hours: options.MaxHours = None,
+    max_takes: options.MaxTakes = None,
+    preview_first: options.PreviewFirst = 4,
+    force: options.Force = False,
     project: options.ProjectFolder = None,
+    header: options.Header = None,
+    authority: options.Authority = None,
     workers: options.Workers = 0,
     wait: options.Wait = False,
     quiet: options.Quiet = False,
@@ -29,14 +36,19 @@ def rerender(
 
     from mvpipe import pipeline, takes
     from mvpipe.cli import session, shooting
+    from mvpipe.cli.joining import joined
     from mvpipe.errors import SettingsError
     from mvpipe.project import find_folder
 
+    limits = shooting.limits(until, max_hours, max_takes, preview_first)
     wanted = session.numbers(shots)
     folder = project or find_folder(Path.cwd())
-    ask = session.recall(folder, workers=workers)
+    ask = session.recall(folder, workers=workers, headers=header or (), authority=authority)
     resume = f"mvpipe render {ask.song} {ask.loaded.path}"
-    with session.work_in(folder, quiet=quiet or json, wait=wait, resume=resume) as work:
+    with (
+        session.work_in(folder, quiet=quiet or json, wait=wait, resume=resume) as alone,
+        joined(alone, ask) as work,
+    ):
         with work.watcher() as watcher:
             plan = pipeline.prepare(work.project, ask, watcher).production.plan
         by_number = {shot.number: shot for shot in plan.shots}
@@ -44,4 +56,4 @@ def rerender(
             raise SettingsError(f"shot {unknown[0]}: not in the plan: it has shots 1 to {len(by_number)}")
         for number in wanted:
             takes.choose_again(work.project.journal, by_number[number].cut, seed)
-        shooting.shoot(work, ask, only=None, json=json)
+        shooting.shoot(work, ask, only=None, limits=limits, json=json, force=force)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from mvpipe.build.run import Step
 from mvpipe.cli.settings import default_cache
 from mvpipe.cli.terminal import Terminal
 from mvpipe.errors import SettingsError
@@ -17,7 +18,9 @@ from mvpipe.film import Shot
 from mvpipe.pipeline import Watcher
 from mvpipe.plan import load_plan
 from mvpipe.project import Project, find_folder, folder_for, open_project, read_project
-from mvpipe.request import Request, load_request, shown
+from mvpipe.request import Request, is_server, load_request, shown, without_user
+
+HEADER = "--header"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +40,22 @@ class Session:
     def watcher(self) -> Iterator[Watcher]:
         """Progress while the body runs."""
         with self.terminal.progress() as stages:
-            yield Watcher(step=stages, expect=stages.expect, say=self.terminal.note)
+
+            def step(one: Step) -> None:
+                stages(one)
+                self._explain(one)
+
+            yield Watcher(step=step, expect=stages.expect, say=self.terminal.note)
+
+    def _explain(self, step: Step) -> None:
+        """Say what is known of a failed take, and note it."""
+        if step.what not in ("retry", "rescue", "fail") or not step.name.startswith("take "):
+            return
+        from mvpipe.doctor.faults import explain
+
+        for found in explain(step.note)[:1]:
+            self.terminal.note(f"{step.name}: {found.brief}")
+            self.project.journal.note("explained", step.name, fault=found.name, line=step.note)
 
 
 @contextmanager
@@ -51,9 +69,28 @@ def work_in(folder: Path, *, quiet: bool, wait: bool, resume: str = "") -> Itera
 
 
 def _command() -> str:
-    """The command line as it may be shown and logged: addresses without their secrets."""
-    words = [shown(word) if "://" in word else word for word in sys.argv[1:]]
-    return shlex.join(["mvpipe", *(str(word) for word in words)])
+    """The command line as it may be shown and logged: addresses and headers without their secrets."""
+    return shlex.join(["mvpipe", *shown_words(sys.argv[1:])])
+
+
+def shown_words(argv: Sequence[str]) -> list[str]:
+    """Words of a command line as they may be shown: a header by its name alone."""
+    words, after = [], ""
+    for word in argv:
+        flag, equals, value = word.partition("=")
+        if after == HEADER:
+            words.append(_name_alone(word))
+        elif flag == HEADER and equals:
+            words.append(f"{HEADER}={_name_alone(value)}")
+        else:
+            words.append(str(shown(word)) if is_server(word) or after == "--backend" else without_user(word))
+        after = word
+    return words
+
+
+def _name_alone(header: str) -> str:
+    name, colon, _ = header.partition(":")
+    return f"{name}: ***" if colon else "***"
 
 
 @contextmanager
@@ -68,13 +105,18 @@ def request(
     song: Path,
     storyboard: Path,
     *,
-    backend: str | None = None,
+    backends: Sequence[str] = (),
+    headers: Sequence[str] = (),
+    authority: Path | None = None,
     separator: str | None = None,
     vocals: Path | None = None,
     demucs_repo: Path | None = None,
     cache: Path | None = None,
     device: str = "auto",
     workers: int = 0,
+    embed: bool = False,
+    cluster: str | None = None,
+    vault: str | None = None,
 ) -> Request:
     """What the user asked for, read and checked.
 
@@ -82,6 +124,7 @@ def request(
     ------
     StoryboardError, SettingsError : as named
     """
+    from mvpipe.cli.servers import find_machines
     from mvpipe.storyboard.load import load
 
     if workers < 0:
@@ -89,13 +132,19 @@ def request(
     return Request(
         song=song,
         loaded=load(storyboard),
-        backend=backend,
+        backend=backends[0] if backends else None,
+        also=tuple(backends[1:]),
+        machines=find_machines(backends, headers, authority),
         separator=separator,
         vocals=vocals,
         demucs_repo=demucs_repo,
         cache=cache or default_cache(),
+        kept=default_cache().parent,
         device=device,
         workers=workers,
+        embed=embed,
+        cluster=cluster,
+        vault=vault,
     )
 
 
@@ -123,7 +172,9 @@ def numbers(texts: list[str]) -> list[int]:
     return sorted(found)
 
 
-def recall(folder: Path, *, workers: int = 0) -> Request:
+def recall(
+    folder: Path, *, workers: int = 0, headers: Sequence[str] = (), authority: Path | None = None
+) -> Request:
     """What was last asked for in this project.
 
     Raises
@@ -134,13 +185,18 @@ def recall(folder: Path, *, workers: int = 0) -> Request:
     return request(
         asked.song,
         asked.storyboard,
-        backend=asked.backend,
+        backends=(asked.backend, *asked.also) if asked.backend else (),
+        headers=headers,
+        authority=authority,
         separator=asked.separator,
         vocals=asked.vocals,
         demucs_repo=asked.demucs_repo,
         cache=asked.cache,
         device=asked.device,
         workers=workers,
+        embed=asked.embed,
+        cluster=asked.cluster,
+        vault=asked.vault,
     )
 
 

@@ -17,7 +17,10 @@ from typing import Any
 
 from mvpipe.errors import SettingsError
 
-COMMANDS = ("render", "plan", "rerender")
+SEVERAL = ("backend",)
+"""Options that may be given more than once."""
+
+COMMANDS = ("init", "draft", "render", "plan", "rerender")
 
 
 def settings_file() -> Path:
@@ -36,24 +39,38 @@ def default_cache() -> Path:
     return user_cache_path("mvpipe", appauthor=False) / "models"
 
 
-def load_defaults() -> dict[str, Any]:
-    """The settings file as defaults of the commands' options.
+def read_settings(file: Path | None = None) -> dict[str, Any]:
+    """What the settings file holds, or another one like it; empty without one.
 
     Raises
     ------
-    SettingsError : it is not TOML, or names something unknown
+    SettingsError : it is not TOML
     """
-    path = settings_file()
+    path = file or settings_file()
     try:
-        text = path.read_text("utf-8")
+        return tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as exc:
         raise SettingsError(f"{path}: cannot be read: {exc}") from exc
-    try:
-        found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as exc:
         raise SettingsError(f"{path}: not TOML: {exc}", hint="mend or remove the file") from exc
+
+
+def load_defaults() -> dict[str, Any]:
+    """The settings file as defaults of the commands' options; servers are `servers.load_servers`.
+
+    Raises
+    ------
+    SettingsError : as `read_settings`
+    """
+    found = read_settings()
     for_all = {name: value for name, value in found.items() if not isinstance(value, dict)}
     tables = {name: value for name, value in found.items() if isinstance(value, dict)}
-    return {command: {**for_all, **tables.get(command, {})} for command in COMMANDS}
+    return {command: _listed({**for_all, **tables.get(command, {})}) for command in COMMANDS}
+
+
+def _listed(options: dict[str, Any]) -> dict[str, Any]:
+    """Options that may be given more than once, given once."""
+    once = {name: [options[name]] for name in SEVERAL if isinstance(options.get(name), str)}
+    return {**options, **once}

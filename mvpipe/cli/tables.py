@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from mvpipe.clock import format_time
+from mvpipe.plan import voice_from
 
 if TYPE_CHECKING:
     from mvpipe.foresee import Change
+    from mvpipe.frontier import Choice
     from mvpipe.plan import Plan, Planned
     from mvpipe.reel.proof import Proof
 
@@ -25,6 +27,17 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence
     return "\n".join(lines)
 
 
+def lips_cells(lips: Mapping[str, Any], slip: int) -> tuple[str, str, str, str, str]:
+    """Of a verdict on lips as the journal keeps it: offset, confidence, method, control, slip."""
+    if lips.get("offset_ms") is None:
+        return "", "", lips.get("method", ""), "", ""
+    control = lips["control"]
+    moved = control["offset_frames_25"] - lips["offset_frames_25"]
+    surely = f"{lips['confidence']:.2f}" + (f", p {lips['p']:.3f}" if lips.get("p") is not None else "")
+    proved = f"{moved:+d} of {control['delay_frames']:+d}{'' if control['ok'] else ', failed'}"
+    return f"{lips['offset_ms']:+.0f} ms", surely, lips["method"], proved, f"{slip:+d}" if slip else ""
+
+
 def plan(made: Plan) -> str:
     """The shots of a plan, and what the cuts cost."""
     head = ("shot", "from", "seen", "window", "voice", "kind", "why this cut", "runner-up", "render")
@@ -32,8 +45,24 @@ def plan(made: Plan) -> str:
     return "\n".join([_title(made), table(head, rows, right=(0, 2, 3, 4, 8)), _sum(made)])
 
 
-def changes(made: Plan, found: Sequence[Change]) -> str:
-    """What a render would do now."""
+def frontier(choices: Sequence[Choice]) -> str:
+    """The plans to choose from, and how the storyboard asks for each."""
+    head = ("render", "shots", "cuts inside a word", "quality", "in the storyboard")
+    rows = [
+        (
+            _duration(one.seconds),
+            str(one.shots),
+            str(one.inside),
+            f"{one.quality:.2f}",
+            f"cuts: {{longest: {one.longest}, thrift: {one.thrift}}}{'   <- this one' * one.chosen}",
+        )
+        for one in choices
+    ]
+    return table(head, rows, right=(0, 1, 2, 3))
+
+
+def changes(made: Plan, found: Sequence[Change], *, since: Sequence[str] | None = None) -> str:
+    """What a render would do now; before it, what changed since the last plan, where there was one."""
     wanted = [change for change in found if change.render]
     lines = [
         f"shot {change.shot.number}: {change.why[0]}" + "".join(f"\n    {line}" for line in change.why[1:])
@@ -41,7 +70,10 @@ def changes(made: Plan, found: Sequence[Change]) -> str:
     ]
     seconds = sum(change.seconds for change in wanted)
     last = f"{len(wanted)} of {len(found)} shots would be rendered, about {_duration(seconds)}"
-    return "\n".join([_title(made), *lines, last])
+    before = [f"since the last plan: {line}" for line in since or ()]
+    if since is not None and not before:
+        before = ["since the last plan: nothing changed"]
+    return "\n".join([_title(made), *before, *lines, last])
 
 
 def proof(found: Proof) -> str:
@@ -69,7 +101,7 @@ def proof(found: Proof) -> str:
 def _title(made: Plan) -> str:
     return (
         f"{made.title}: {format_time(made.song.seconds)}, {made.frames} frames at {made.rate} a second, "
-        f"{len(made.shots)} shots, voice by {made.separator}"
+        f"{len(made.shots)} shots, voice: {voice_from(made.separator)}"
     )
 
 
@@ -89,10 +121,18 @@ def _shot(made: Plan, planned: Planned) -> tuple[str, ...]:
 
 
 def _sum(made: Plan) -> str:
-    return (
-        f"cuts inside voice: {made.cuts_inside_words} of {len(made.shots) - 1}; "
+    told = "" if made.words_known else " (by the voice: no times of words are known)"
+    lines = [
+        f"cuts inside a word: {made.cuts_inside_words} of {len(made.shots) - 1}{told}; "
         f"one take of every shot: about {_duration(made.seconds)}"
-    )
+    ]
+    lines += [
+        f"  shot {one.shot.number} at {format_time(one.shot.cut.start / made.rate)}: inside {one.harm}; "
+        + (f"next best {one.runner_up}" if one.runner_up else "no other place")
+        for one in made.planned
+        if one.in_voice
+    ]
+    return "\n".join(lines)
 
 
 def _duration(seconds: float) -> str:

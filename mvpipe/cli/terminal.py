@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,14 +20,19 @@ if TYPE_CHECKING:
 STAGES = {
     "song": "reading the song",
     "vocals": "separating the voice",
+    "singers": "telling the singers apart",
     "hearing": "listening",
     "voice": "cutting the voice",
     "take": "making takes",
     "look": "checking takes",
+    "lips": "judging lips",
+    "control": "proving the gate",
+    "screening": "weighing all shots",
     "shot": "conforming",
     "reel": "assembling",
     "film": "laying the song, proving",
     "phone": "copy for phones, proving",
+    "page": "drawing verdicts",
 }
 
 
@@ -92,11 +97,11 @@ class Terminal:
             self.record(f" hint: {hint}")
             self.console.print(f" hint: {hint}", markup=False)
 
-    def stopped(self) -> None:
-        """Say that the user stopped it, what was kept, and how to go on."""
-        text = "stopped: finished work is kept, nothing half-made is"
-        self.record(text)
-        self.console.print(text, style="yellow", markup=False)
+    def stopped(self, left: Sequence[object] = ()) -> None:
+        """Say that the user stopped it, what was kept, what is left elsewhere, and how to go on."""
+        for text in ("stopped: finished work is kept, nothing half-made is", *map(str, left)):
+            self.record(text)
+            self.console.print(text, style="yellow", markup=False)
         if self.resume:
             self.console.print(f" to go on: {self.resume}", markup=False)
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mvpipe.backends import JOBS
 from mvpipe.build.journal import Job, Journal
 from mvpipe.build.vault import Entry, Vault
+from mvpipe.request import Request
+from mvpipe.storyboard.load import load
 from tests import synth
 
 STORYBOARD = """\
@@ -50,6 +55,27 @@ class Studio:
     @property
     def render(self) -> list[str]:
         return ["render", "--vocals", "vocals.wav", "--", self.song, self.storyboard]
+
+    def request(self, url: str, **more: Any) -> Request:
+        """What is asked of the pipeline, with a server at this address."""
+        return Request(
+            song=self.folder / self.song,
+            loaded=load(self.folder / self.storyboard),
+            backend=url,
+            vocals=self.folder / "vocals.wav",
+            cache=self.folder / "cache",
+            **more,
+        )
+
+    def forget_takes(self) -> None:
+        """Leave it as before the first take, but with all that follows from the bytes of good ones."""
+        for entry in self.entries("take").values():
+            entry.folder.chmod(0o755)
+            shutil.rmtree(entry.folder)
+        for path in [*self.project.glob("journal.db*"), *self.project.glob("*.mp4"), self.project / "lock"]:
+            path.unlink(missing_ok=True)
+        for name in (JOBS, "takes", "film", "report"):
+            shutil.rmtree(self.project / name, ignore_errors=True)
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         """`mvpipe WORDS`, running."""
@@ -106,6 +132,14 @@ class Studio:
         finally:
             journal.close()
 
+    def events(self, kind: str) -> list[dict[str, Any]]:
+        """What the journal keeps of a kind of event, in order."""
+        journal = Journal(self.project / "journal.db")
+        try:
+            return [dict(event.data) for event in journal.events(kind)]
+        finally:
+            journal.close()
+
     def pictures(self) -> str:
         """sha256 of the decoded frames of the master."""
         from mvpipe.reel.proof import picture_digest
@@ -122,3 +156,33 @@ def build(folder: Path, *, seconds: float = 26.0, song: str = "song.wav") -> Stu
     (folder / "stems" / "vocals.wav").rename(folder / "vocals.wav")
     (folder / "board.yaml").write_text(STORYBOARD, "utf-8")
     return Studio(folder, song=song)
+
+
+def build_for_h3(
+    folder: Path,
+    *,
+    seconds: float,
+    size: str = "256x160",
+    render: str = "",
+    edits: Sequence[tuple[str, str]] = (),
+) -> Studio:
+    """A studio whose film is made by a ComfyUI server, its song heard once; a stand-in's takes have no lips.
+
+    Parameters
+    ----------
+    render : more settings of the backend, such as `graph: multishot-pinned`
+    edits : of the storyboard, before it is planned
+    """
+    studio = build(folder, seconds=seconds)
+    studio.edit("192x128", size)
+    settings = ", ".join(filter(None, ("backend: comfyui", render)))
+    studio.edit("look:", f"render: {{{settings}}}\ngate: {{sync: off}}\nlook:")
+    for old, new in edits:
+        studio.edit(old, new)
+    studio.run("plan", "--vocals", "vocals.wav", studio.song, studio.storyboard)
+    return studio
+
+
+def copied(folder: Path, into: Path) -> Studio:
+    """The studio of a folder, in a copy that a test may spoil."""
+    return Studio(Path(shutil.copytree(folder, into / "film")))
