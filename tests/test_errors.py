@@ -24,6 +24,7 @@ TREE = [cls for cls in family(MvpipeError) if cls.__module__ == errors.__name__]
 EXIT_CODES = {
     "StoryboardError": 2, "SettingsError": 2, "PlanError": 3, "MediaError": 4, "ToolError": 5,
     "BackendError": 6, "TakesExhausted": 7, "VaultError": 8, "ProofFailed": 9, "CannotJudge": 10,
+    "NotReady": 11, "PipelineFault": 12,
 }  # fmt: skip
 
 

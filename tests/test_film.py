@@ -24,6 +24,7 @@ from mvpipe.film import (
     Curve,
     Film,
     Finding,
+    Line,
     Outcome,
     Reel,
     Shot,
@@ -31,9 +32,13 @@ from mvpipe.film import (
     Slug,
     Song,
     Stem,
+    SungBy,
+    SungLine,
     Take,
     Timeline,
+    Timing,
     Verdict,
+    Word,
     window_length,
 )
 
@@ -69,7 +74,19 @@ CLIP = Clip(shot=SHOT, take=TAKE)
 SLUG = Slug(shot=SHOT, reason="three takes failed")
 REEL = Reel(path=Path("reel.mkv"), frames=100, rate=Fraction(24), size=SIZE)
 FILM = Film(path=Path("film.mkv"), frames=100, song="0" * 64)
+WORD = Word("rain", Fraction(1), Fraction(3, 2))
+SUNG_BY = SungBy(start=Fraction(1), stop=Fraction(2), name="zoe", likeliest="zoe", sure=0.9)
+SUNG = SungLine(
+    text="rain",
+    start=Fraction(1),
+    stop=Fraction(2),
+    words=(WORD,),
+    timing=Timing.GIVEN,
+    word_timing=Timing.GUESSED,
+    sure=0.5,
+)
 NOUNS: list[Any] = [
+    WORD, Line("rain", words=(WORD,)), SUNG, SUNG_BY,
     SONG, STEM, CURVE, BOUNDARY, SHOT.card, SHOT, SLATE, TAKE, FINDING, Verdict(findings=(FINDING,)), CLIP,
     SLUG, Timeline((CLIP,)), REEL, FILM,
 ]  # fmt: skip
@@ -212,7 +229,8 @@ class TestVerdict:
             ((FINDING,), Outcome.PASS, "every check passed"),
             ((FINDING, UNCLEAR), Outcome.CANNOT_JUDGE, "no face"),
             ((UNCLEAR, FAILED, FINDING), Outcome.FAIL, "frozen from frame 9"),
-            ((FAILED, FAILED), Outcome.FAIL, "frozen from frame 9; frozen from frame 9"),
+            ((FAILED, replace(FAILED, reason="black")), Outcome.FAIL, "frozen from frame 9; black"),
+            ((FAILED, FAILED), Outcome.FAIL, "frozen from frame 9"),
         ],
     )
     def test_it_is_as_good_as_its_worst_finding(

@@ -79,7 +79,7 @@ print("imported:", *sorted({{name.partition(".")[0] for name in sys.modules}}))
     @pytest.mark.parametrize(
         ("typed", "offered"),
         [
-            ("mvpipe re", ["render", "rerender"]),
+            ("mvpipe re", ["render", "rerender", "recipe"]),
             ("mvpipe why --no-such", []),
             ("mvpipe render --sep", ["--separator"]),
         ],
@@ -134,8 +134,9 @@ class TestWheel:
         inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
         hidden = re.compile(r"/(__pycache__|\.\w+)/")  # what tools leave there
         there = {path for path in PACKAGE.rglob("*") if path.is_file() and not hidden.search(str(path))}
-        templates = {f"mvpipe/templates/{path.name}" for path in (ROOT / "templates").iterdir()}
-        assert inside == {path.relative_to(ROOT).as_posix() for path in there} | templates
+        beside = (*(ROOT / "templates").iterdir(), *(ROOT / "storyboards").iterdir())
+        data = {f"mvpipe/{path.relative_to(ROOT).as_posix()}" for path in beside}
+        assert inside == {path.relative_to(ROOT).as_posix() for path in there} | data
         assert "mvpipe/py.typed" in inside
 
     def test_it_carries_the_licences(self, wheel: zipfile.ZipFile) -> None:

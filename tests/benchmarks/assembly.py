@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mvpipe import film
-from mvpipe.gate.pictures import look
+from mvpipe.gate.look import look
 from mvpipe.reel.assemble import assemble
 from mvpipe.reel.conform import conform, conform_argv
 from mvpipe.reel.mux import lay, phone
@@ -84,7 +84,7 @@ def _films(folder: Path, size: tuple[int, int]) -> None:
     _line(f"{name}: conform + assemble + lay", both, seconds, plain)
     _line(f"{name}: of that, conform", conformed, seconds)
     _line(f"{name}: prove, every frame decoded", cost(lambda: prove(folder / "film.mkv", song)), seconds)
-    _line(f"{name}: look at one take", cost(lambda: look(takes[0])), WINDOW / 24)
+    _line(f"{name}: look at one take", cost(lambda: look(takes[0], faces=False)), WINDOW / 24)
 
 
 def _long(folder: Path, seconds: int) -> None:
