@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -204,7 +204,7 @@ def _tone(f: float, t: Sound, *, partials: int, tilt: float) -> Sound:
     return out
 
 
-@cache
+@lru_cache(64)
 def _bass(root: int, n: int, sr: int) -> Sound:
     t = np.arange(n) / sr
     f = 55 * 2 ** (root / 12)
@@ -212,7 +212,7 @@ def _bass(root: int, n: int, sr: int) -> Sound:
     return 0.16 * tone * np.exp(-t / 0.5) * np.minimum(1, (n / sr - t) / 0.02)
 
 
-@cache
+@lru_cache(64)
 def _chord(notes: tuple[int, ...], n: int, sr: int, *, pluck: bool) -> Sound:
     t = np.arange(n) / sr
     tone: Sound = np.zeros(n)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -19,9 +19,9 @@ RATE = 22_050
 """Hz: half the usual, for speed; all that is listened to lies below 11 kHz."""
 
 
-@cache
+@lru_cache(6)
 def synth(**kw: Any) -> SynthSong:
-    """A synthesised song, made once."""
+    """A synthesised song; the last few are kept, of 70 MB each."""
     return song(**{"seconds": 90.0, "sample_rate": RATE, **kw})
 
 
