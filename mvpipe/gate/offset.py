@@ -176,17 +176,19 @@ def correlate(mouth: Floats, voices: Floats) -> Floats:
     -------
     shape (voices, 121); column k: the mouth `k - 60` hops later than the voice
     """
-    hops, out = mouth.shape[1], np.empty((len(voices), 2 * REACH + 1))
+    curves, hops = mouth.shape
+    lags = np.arange(-REACH, REACH + 1)
+    begin, end = np.maximum(0, -lags), hops - np.maximum(0, lags)
+    laid = np.zeros((len(lags), curves, hops))  # the mouth at each lag, so that one product lays all voices
+    for row, lag, a, b in zip(laid, lags, begin, end, strict=True):
+        shared = mouth[:, a + lag : b + lag]
+        row[:, a:b] = shared - shared.mean(1, keepdims=True)
     sums, squares = (np.pad(np.cumsum(v, 1), ((0, 0), (1, 0))) for v in (voices, voices**2))
-    for column, lag in enumerate(range(-REACH, REACH + 1)):
-        x = mouth[:, max(0, lag) : hops + min(0, lag)]
-        x = x - x.mean(1, keepdims=True)
-        a, b = max(0, -lag), hops - max(0, lag)
-        spread = np.maximum(squares[:, b] - squares[:, a] - (sums[:, b] - sums[:, a]) ** 2 / (b - a), 0)
-        scale = np.sqrt(np.outer(spread, (x * x).sum(1)) + 1e-12)
-        r = voices[:, a:b] @ x.T / scale
-        out[:, column] = np.arctanh(np.clip(r, -0.98, 0.98)).mean(1)
-    return out
+    inside = (sums[:, end] - sums[:, begin]) ** 2 / (end - begin)
+    spread = np.maximum(squares[:, end] - squares[:, begin] - inside, 0)
+    scale = np.sqrt(spread[:, :, None] * (laid**2).sum(-1) + 1e-12)
+    r = (voices @ laid.reshape(-1, hops).T).reshape(scale.shape) / scale
+    return np.asarray(np.arctanh(np.clip(r, -0.98, 0.98)).mean(-1))
 
 
 def _scrambled(bands: Floats, count: int, seed: int) -> list[Floats]:
