@@ -15,7 +15,9 @@ from mvpipe.errors import MediaError, PlanError, SettingsError
 from mvpipe.production import STEM
 
 if TYPE_CHECKING:
+    from mvpipe.gate.pairs import Features
     from mvpipe.gate.sync import Samples
+    from mvpipe.gate.syncnet import SyncNet
 
 FILMS = (".mp4", ".mov", ".mkv", ".webm")
 SOUNDS = (".wav", ".flac", ".aiff", ".aif")
@@ -160,24 +162,20 @@ def read_voice(one: Pair) -> tuple[Samples, int]:
     return wav.read(one.vocal, first, mono=True), shape.sample_rate
 
 
-def sung_elsewhere(one: Pair, seconds: float, many: int) -> list[Samples]:
-    """Stretches of the vocal sung elsewhere, as long as the clip: what SyncNet says of them is chance.
+def sung_elsewhere(one: Pair, seconds: float, many: int, network: SyncNet) -> list[Features]:
+    """What SyncNet hears where the vocal is sung elsewhere, for as long as the clip: a fit to it is chance.
 
     Parameters
     ----------
-    many : that a floor needs; none are read where the vocal has fewer
+    many : that a floor needs; nothing is heard where the vocal has fewer
 
     Raises
     ------
     MediaError : the file cannot be read
     """
-    from mvpipe.gate.elsewhere import choose, levels
+    from mvpipe.gate.ear import Ear
     from mvpipe.sound import wav
 
-    whole, sample_rate = wav.read(one.vocal, mono=True), wav.shape(one.vocal).sample_rate
+    ear = Ear(network, wav.read(one.vocal, mono=True), wav.shape(one.vocal).sample_rate)
     begin = float(one.start)
-    places = choose(levels(whole, sample_rate), (begin, begin + seconds), many=many)
-    if len(places) < many:
-        return []
-    firsts = [round(at * sample_rate) for at in places]
-    return [whole[first : first + round(seconds * sample_rate)] for first in firsts]
+    return [*ear.elsewhere((begin, begin + seconds), many=many).values()]

@@ -27,14 +27,16 @@ from mvpipe.production import CLIP, STEM, Production
 from mvpipe.render.backend import Backend, DrawsMouths
 
 if TYPE_CHECKING:
+    from mvpipe.gate.ear import Ear
     from mvpipe.gate.offset import Performance
+    from mvpipe.gate.pairs import Features
     from mvpipe.gate.sync import Samples
     from mvpipe.gate.syncnet import SyncNet
 
 LOOK_VERSION = 8
 """Raised when a look at the same take (`gate/look.py`) would find something else, or keep it otherwise."""
 
-LIPS_VERSION = 3
+LIPS_VERSION = 4
 """Raised when the same look, voice and rules would get another verdict on the lips."""
 
 Part = tuple[Shot, Entry, Mapping[str, Any]]
@@ -114,18 +116,18 @@ class Lips:
             from mvpipe.gate.sync import judge_sync
 
             looked = Look.load(look.facts, look.folder)
-            places = self._elsewhere(start, stop, int(values["syncnet_voices"]))
+            elsewhere = self._elsewhere(start, stop, int(values["syncnet_voices"]))
             verdict = judge_sync(
                 looked.seen,
                 self._voice(start, stop),
                 self._sample_rate,
                 network=_network(self._weights),
-                elsewhere=[self._voice(at, at + stop - start) for at in places],
+                elsewhere=[*elsewhere.values()],
                 singer=self.casting.singer(shot, looked),
                 names=self.casting.names(shot, looked),
                 rules=self.production.gate.rules,
             )
-            return {**verdict.as_json(), "elsewhere": list(places)}
+            return {**verdict.as_json(), "elsewhere": [*elsewhere]}
 
         inputs = {"look": look.key, **self.inputs, **self._pictures(shot)}
         params = {"start": start, "stop": stop, "rules": figures(self.production.gate.rules, LOOKED_AT)}
@@ -199,15 +201,12 @@ class Lips:
 
         return wav.read(self.production.vocals.path(STEM), start, stop, mono=True)
 
-    def _elsewhere(self, start: int, stop: int, many: int) -> tuple[int, ...]:
-        """Samples at which voices from elsewhere begin; none where SyncNet does not judge."""
+    def _elsewhere(self, start: int, stop: int, many: int) -> Mapping[int, Features]:
+        """What SyncNet hears where the song is sung elsewhere, by the first picture; nothing without it."""
         if self._weights is None:
-            return ()
-        from mvpipe.gate.elsewhere import choose
-
-        own = start / self._sample_rate, stop / self._sample_rate
-        heard = _levels(self.production.vocals.path(STEM), self._sample_rate)
-        return tuple(round(at * self._sample_rate) for at in choose(heard, own, many=many))
+            return {}
+        ear = _ear(self._weights, self.production.vocals.path(STEM), self._sample_rate)
+        return ear.elsewhere((start / self._sample_rate, stop / self._sample_rate), many=many)
 
     def _pictures(self, shot: Shot) -> dict[str, str]:
         """The pictures by which the singer is known."""
@@ -241,11 +240,11 @@ def _tools() -> dict[str, str]:
 
 
 @lru_cache(maxsize=1)
-def _levels(stem: Path, sample_rate: int) -> Any:
-    from mvpipe.gate.elsewhere import levels
+def _ear(weights: Path, stem: Path, sample_rate: int) -> Ear:
+    from mvpipe.gate.ear import Ear
     from mvpipe.sound import wav
 
-    return levels(wav.read(stem, mono=True), sample_rate)
+    return Ear(_loaded(weights), wav.read(stem, mono=True), sample_rate)
 
 
 def _network(weights: Path | None) -> SyncNet | None:

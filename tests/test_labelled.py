@@ -10,6 +10,7 @@ import pytest
 from mvpipe.build.key import Task
 from mvpipe.build.vault import Vault
 from mvpipe.errors import MediaError, PlanError, SettingsError
+from mvpipe.gate import syncnet
 from mvpipe.labelled import (
     Pair,
     clips_in,
@@ -98,14 +99,21 @@ def test_a_voice_is_read_from_where_the_clip_begins(tmp_path: Path) -> None:
         read_voice(Pair(clip=tmp_path / "a.mp4", vocal=song, start=Fraction(2)))
 
 
-def test_what_is_sung_elsewhere_is_as_long_as_the_clip_and_not_where_it_is(tmp_path: Path) -> None:
+def test_what_is_heard_elsewhere_is_as_long_as_the_clip_and_not_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hear(_: object, voice: np.ndarray[tuple[int], np.dtype[np.int16]]) -> np.ndarray[tuple[int, int]]:
+        begins = voice[: len(voice) - 4 * syncnet.SAMPLES : syncnet.SAMPLES]
+        return np.repeat(begins[:, None].astype(np.float32), 1024, axis=1)
+
+    monkeypatch.setattr(syncnet, "hear", hear)
     song = tmp_path / "song.wav"
     seconds = np.repeat(np.arange(90) / 100, 1000).astype(np.float32)[:, None]  # each says which it is
     wav.write(song, [seconds + 0.05], sample_rate=1000, channels=1, samples=90_000)
     clip = Pair(clip=tmp_path / "a.mp4", vocal=song, start=Fraction(30))
-    found = sung_elsewhere(clip, 6.0, 20)
+    found = sung_elsewhere(clip, 6.0, 20, syncnet.SyncNet())
     assert len(found) == 20
-    assert {len(one) for one in found} == {6000}
-    begins = [round(100 * (float(one[0]) - 0.05)) for one in found]
-    assert not any(23 < begin < 37 for begin in begins)
-    assert sung_elsewhere(clip, 40.0, 20) == []
+    assert {len(one) for one in found} == {146}
+    begins = [100 * (float(one[2, 0]) / 32767 - 0.05) for one in found]
+    assert not any(23.5 < begin < 36.5 for begin in begins)
+    assert sung_elsewhere(clip, 40.0, 20, syncnet.SyncNet()) == []

@@ -86,7 +86,7 @@ def check(
     network = _network(syncnet, cache)
     seen = look(clip, network=network).seen
     many = int(values["syncnet_voices"])
-    chance = sung_elsewhere(pair, float(seen.seconds), many) if network else ()
+    chance = sung_elsewhere(pair, float(seen.seconds), many, network) if network else ()
     verdict = judge_sync(seen, voice, sample_rate, network=network, elsewhere=chance, rules=changed)
     if picture:
         from mvpipe.gate import page

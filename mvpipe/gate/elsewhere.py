@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-STEP_S = 0.25
-"""Seconds between places that are looked at."""
+RATE = 25
+"""Pictures a second, in which places are counted."""
+
+STEP = 6
+"""Pictures between places that are looked at: all lie on one grid, so what is heard in one serves others."""
 
 VOICE = 0.1
 """Share of the loudest moments' level (RMS) from which somebody sings: -20 dB."""
@@ -19,19 +22,19 @@ ROOM_S = 1.0
 
 
 def levels(voice: NDArray[np.float32], sample_rate: int) -> NDArray[np.float64]:
-    """Level (RMS) of every `STEP_S` seconds of a stem.
+    """Level (RMS) of every `STEP` pictures of a stem.
 
     Parameters
     ----------
     voice : float32, shape (n,)
     """
-    step = int(STEP_S * sample_rate)
+    step = STEP * sample_rate // RATE
     whole = voice[: len(voice) // step * step].reshape(-1, step)
     return np.asarray(np.sqrt((whole.astype(np.float64) ** 2).mean(axis=1)))
 
 
-def choose(heard: NDArray[np.float64], own: tuple[float, float], *, many: int) -> tuple[float, ...]:
-    """Seconds at which such stretches begin: as long as the shot's own, sung in, spread over the song.
+def choose(heard: NDArray[np.float64], own: tuple[float, float], *, many: int) -> tuple[int, ...]:
+    """First pictures of such stretches: as long as the shot's own, sung in, spread over the song.
 
     Parameters
     ----------
@@ -39,15 +42,14 @@ def choose(heard: NDArray[np.float64], own: tuple[float, float], *, many: int) -
     own : seconds of the song at which the shot's window begins and ends
     many : how many are wanted; fewer where the song has not so many
     """
-    steps = int(np.ceil((own[1] - own[0]) / STEP_S))
+    steps = int(np.ceil((own[1] - own[0]) * RATE / STEP))
     loud = heard > VOICE * np.percentile(heard, 95) if len(heard) else np.zeros(0, bool)
     if len(loud) < steps:
         return ()
     sung = np.convolve(loud, np.ones(steps), "valid") / steps
-    begin = np.arange(len(sung)) * STEP_S
-    apart = (begin + steps * STEP_S <= own[0] - ROOM_S) | (begin >= own[1] + ROOM_S)
-    places = begin[(sung >= SHARE) & apart]
-    if len(places) <= many:
-        return tuple(float(at) for at in places)
-    spread = np.linspace(0, len(places) - 1, many).round().astype(int)
-    return tuple(float(at) for at in places[spread])
+    begin = np.arange(len(sung)) * STEP
+    before, behind = (own[0] - ROOM_S) * RATE, (own[1] + ROOM_S) * RATE
+    places = begin[(sung >= SHARE) & ((begin + steps * STEP <= before) | (begin >= behind))]
+    if len(places) > many:
+        places = places[np.linspace(0, len(places) - 1, many).round().astype(int)]
+    return tuple(int(at) for at in places)

@@ -13,6 +13,7 @@ from typing import Any
 
 from mvpipe.film import Outcome
 from mvpipe.gate.look import Look
+from mvpipe.gate.mouth import voice_curves
 from mvpipe.gate.offset import CONTROL_FRAMES, SHORTEST, Performance, chance_near, estimate
 from mvpipe.gate.sync import Samples, performance
 
@@ -53,7 +54,7 @@ def performance_of(look: Look, voice: Samples, sample_rate: int, facts: Mapping[
     numbers = facts["numbers"]
     fit = [k for k, one in enumerate(look.seen.tracks) if one.coverage >= numbers["rules"]["coverage"]]
     face = fit[numbers["track"] or 0] if fit else 0
-    return performance(look.seen.tracks[face], look.seen.times, voice, sample_rate)
+    return performance(look.seen.tracks[face], look.seen.times, voice_curves(voice, sample_rate))
 
 
 def pool(own: Performance, others: Sequence[Performance], values: Mapping[str, float]) -> Pooled | None:

@@ -20,7 +20,7 @@ from mvpipe.gate.look import Seen
 from mvpipe.gate.mouth import mouth_curves, voice_curves, voiced_seconds
 from mvpipe.gate.offset import CONTROL_FRAMES, Performance
 from mvpipe.gate.opinions import Opinion, mouth_opinion, syncnet_opinion
-from mvpipe.gate.pairs import REACH, confidence_elsewhere, match
+from mvpipe.gate.pairs import REACH, Features, confidence_elsewhere, match
 from mvpipe.gate.people import moving
 from mvpipe.gate.rules import LOOKED_AT, figures
 from mvpipe.gate.tracks import Track
@@ -28,6 +28,7 @@ from mvpipe.gate.tracks import Track
 if TYPE_CHECKING:
     from mvpipe.gate.syncnet import SyncNet
 
+Floats = NDArray[np.float64]
 Samples = NDArray[np.float32]
 
 STILL = "the mouth hardly moves while somebody is heard"
@@ -90,7 +91,7 @@ def judge_sync(  # noqa: PLR0913
     sample_rate: int,
     *,
     network: SyncNet | None = None,
-    elsewhere: Sequence[Samples] = (),
+    elsewhere: Sequence[Features] = (),
     singer: int | None = None,
     names: Mapping[int, str] | None = None,
     rules: Mapping[str, float] | None = None,
@@ -101,8 +102,8 @@ def judge_sync(  # noqa: PLR0913
     ----------
     voice : the isolated vocal, float32, shape (n,), its first sample at the first frame; never the clip's own
     network : SyncNet with its weights, which looked at the lips; without, the mouth decides
-    elsewhere : stretches of the vocal as long as the clip from other places of the song, at `sample_rate`;
-        given, the clip counts as sung and SyncNet's floor is learnt from them
+    elsewhere : what SyncNet hears in stretches of the vocal as long as the clip from other places of the song
+        (`ear`); given, the clip counts as sung and SyncNet's floor is learnt from them
     singer : the face to judge, counted from the longest seen, which fails where surely another one sings;
         None: the one that fits best, and chance is counted once for every face
     names : place in `seen.tracks` -> whose face it is, where that is known
@@ -122,12 +123,10 @@ def judge_sync(  # noqa: PLR0913
         return replace(_unjudged(why, values, numbers), thin=not seen.damage and _large(seen, faces, values))
     if singer is not None and not 0 <= singer < len(faces):
         return _unjudged(f"face {singer} was to be judged, {len(faces)} are seen", values, numbers)
-    opinions = tuple(
-        _opinions(
-            face, seen, voice, sample_rate, network, elsewhere, values, len(faces) if singer is None else 1
-        )
-        for face in faces
-    )
+    curves = voice_curves(voice, sample_rate)
+    heard = () if network is None else (_heard(network, voice, sample_rate), *elsewhere)
+    tried = len(faces) if singer is None else 1
+    opinions = tuple(_opinions(face, seen, curves, heard, values, tried) for face in faces)
     chosen = singer if singer is not None else min(range(len(faces)), key=lambda k: _rank(opinions[k][0]))
     track = seen.tracks[faces[chosen]]
     eyes = float(np.median(track.eyes))
@@ -174,37 +173,38 @@ def _unjudged(why: str, values: Mapping[str, float], numbers: Mapping[str, Any])
     )  # fmt: skip
 
 
-def _opinions(  # noqa: PLR0913, PLR0917
+def _heard(network: SyncNet, voice: Samples, sample_rate: int) -> Features:
+    """What SyncNet hears in the shot's own voice, as many windows as its pictures are compared with."""
+    from mvpipe.gate import syncnet
+
+    samples = mfcc.resample(voice, sample_rate)
+    return syncnet.hear(network, samples)[: syncnet.windows(len(samples) // syncnet.SAMPLES, len(samples))]
+
+
+def _opinions(
     face: int,
     seen: Seen,
-    voice: Samples,
-    sample_rate: int,
-    network: SyncNet | None,
-    elsewhere: Sequence[Samples],
+    voice: Floats,
+    heard: Sequence[Features],
     values: Mapping[str, float],
     tried: int,
 ) -> tuple[Opinion, ...]:
-    take = performance(seen.tracks[face], seen.times, voice, sample_rate)
-    mouth = mouth_opinion(take, values, tried=tried)
+    """What is said of one face; SyncNet first, where it looked and heard the shot's voice, then others."""
+    mouth = mouth_opinion(performance(seen.tracks[face], seen.times, voice), values, tried=tried)
     lips = seen.lips[face] if seen.lips else None
-    if network is None or lips is None:
+    if not heard or lips is None:
         return (mouth,)
-    from mvpipe.gate import syncnet
-
-    voices = [mfcc.resample(one, sample_rate) for one in (voice, *elsewhere)]
-    pictures = len(lips) + syncnet.WINDOW - 1
-    count = min([syncnet.windows(pictures, len(one)) for one in voices])
+    count = min(len(lips) - 1, *map(len, heard))  # the official script leaves the last window out
     if count <= CONTROL_FRAMES + REACH:
         return (mouth,)
-    lips = lips[:count]
-    heard, *others = (syncnet.hear(network, one)[:count] for one in voices)
+    lips, (own, *others) = lips[:count], (one[:count] for one in heard)
     chance = [confidence_elsewhere(lips, other) for other in others]
-    return syncnet_opinion(match(lips, heard), chance, values), mouth
+    return syncnet_opinion(match(lips, own), chance, values), mouth
 
 
-def performance(track: Track, times: Sequence[Fraction], voice: Samples, sample_rate: int) -> Performance:
-    """A face and the voice it should sing, as curves; of short shots, several can be estimated together."""
-    return Performance(mouth=mouth_curves(track, times), voice=voice_curves(voice, sample_rate))
+def performance(track: Track, times: Sequence[Fraction], voice: Floats) -> Performance:
+    """A face beside the curves of the voice it should sing; several short ones are estimated together."""
+    return Performance(mouth=mouth_curves(track, times), voice=voice)
 
 
 def _together(opinions: Sequence[Opinion]) -> tuple[Outcome, str]:
