@@ -124,6 +124,12 @@ def planned_vocal(clip: Path) -> Path | None:
     return found.path(STEM) if found else None
 
 
+def project_of(clips: Sequence[Path]) -> Path | None:
+    """The folder of the one project that all of some clips are takes of; None where there is no such one."""
+    projects = {_project_of(clip) if _plan_of(clip)[0] else None for clip in clips}
+    return projects.pop() if len(projects) == 1 else None
+
+
 def _project_of(clip: Path) -> Path:
     return clip.absolute().parent.parent.parent  # the takes of a project may be links into its vault
 

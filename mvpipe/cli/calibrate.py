@@ -56,6 +56,13 @@ def calibrate(
             help="The song's isolated vocal; takes in a project's folder know it, others have a wav beside.",
         ),
     ] = None,
+    storyboard: Annotated[
+        Path | None,
+        typer.Option(
+            "--storyboard", metavar="FILE", show_default=False,
+            help="Compare with its rules; of takes of one project, with those of its storyboard unless said.",
+        ),
+    ] = None,
     syncnet: Annotated[
         Path | None,
         typer.Option(
@@ -73,7 +80,8 @@ def calibrate(
 ) -> None:  # fmt: skip
     """Learn from takes you have labelled how sure the gate has to be.
 
-    Shows the error it would make, and prints the lines for the storyboard; it changes nothing.
+    Shows the error it would make beside that of the storyboard's rules, or of the default ones where there is
+    no storyboard, and prints the lines for it; it changes nothing.
     """
     from mvpipe.cli.terminal import Terminal
     from mvpipe.errors import SettingsError
@@ -88,27 +96,26 @@ def calibrate(
         from mvpipe.gate.syncnet import load_weights
 
         network = load_weights(syncnet)
-    takes = _measure(good, bad, vocal, network, terminal)
-    found = learn(takes, figures())
+    labels = _labels(good, bad)
+    board, changed = _rules([clip for clip, _ in labels], storyboard)
+    values = figures(changed)
+    takes = _measure(labels, vocal, network, changed, terminal)
+    found = learn(takes, values)
     lines = storyboard_lines(found, takes)
     if json:
-        terminal.json({**asdict(found), "takes": [asdict(one) for one in takes], "storyboard": lines})
+        told = {**asdict(found), "compared_with": board and str(board)}
+        terminal.json({**told, "takes": [asdict(one) for one in takes], "storyboard": lines})
     else:
-        terminal.result("\n".join([*_table(takes, found), "", *_error(found), "", *lines]))
+        terminal.result("\n".join([*_table(takes, found), "", *_error(found, board), "", *lines]))
     if write:
         write.write_text("\n".join(lines) + "\n", encoding="utf-8")
         terminal.note(f"written: {write}")
 
 
-def _measure(
-    good: list[Path], bad: list[Path], vocal: Path | None, network: SyncNet | None, terminal: Terminal
-) -> list[Labelled]:
-    """Look at every take once; all are paired with their voices before the first is decoded."""
+def _labels(good: list[Path], bad: list[Path]) -> list[tuple[Path, bool]]:
+    """Every clip that is named, and whether it is good."""
     from mvpipe.errors import SettingsError
-    from mvpipe.gate.calibrate import Labelled
-    from mvpipe.gate.look import look
-    from mvpipe.gate.sync import judge_sync
-    from mvpipe.labelled import clips_in, pair, read_voice
+    from mvpipe.labelled import clips_in
 
     labels = [(one, kind) for kind, places in ((True, good), (False, bad)) for one in clips_in(places)]
     both = {one.resolve() for one, kind in labels if kind} & {
@@ -116,12 +123,40 @@ def _measure(
     }
     if both:
         raise SettingsError(f"{min(both)}: called both good and bad")
+    return labels
+
+
+def _rules(clips: list[Path], storyboard: Path | None) -> tuple[Path | None, dict[str, float]]:
+    """The storyboard to compare with, and the figures it changes; neither where none is given or known."""
+    from mvpipe.labelled import project_of
+    from mvpipe.request import load_request
+    from mvpipe.storyboard.load import load
+
+    project = None if storyboard else project_of(clips)
+    board = load_request(project).storyboard if project else storyboard
+    return board, load(board).storyboard.gate.changed if board else {}
+
+
+def _measure(
+    labels: list[tuple[Path, bool]],
+    vocal: Path | None,
+    network: SyncNet | None,
+    changed: dict[str, float],
+    terminal: Terminal,
+) -> list[Labelled]:
+    """Look at every take once; all are paired with their voices before the first is decoded."""
+    from mvpipe.gate.calibrate import Labelled
+    from mvpipe.gate.look import look
+    from mvpipe.gate.sync import judge_sync
+    from mvpipe.labelled import pair, read_voice
+
     pairs = [(pair(clip, vocal), kind) for clip, kind in labels]
     takes = []
     for k, (one, kind) in enumerate(pairs):
         terminal.note(f"{k + 1} of {len(pairs)}: {one.clip}")
         voice, sample_rate = read_voice(one)
-        verdict = judge_sync(look(one.clip, network=network).seen, voice, sample_rate, network=network)
+        seen = look(one.clip, network=network).seen
+        verdict = judge_sync(seen, voice, sample_rate, network=network, rules=changed)
         takes.append(Labelled.of(str(one.clip), kind, verdict))
     return takes
 
@@ -148,13 +183,15 @@ def _table(takes: list[Labelled], found: Calibration) -> list[str]:
     ]
 
 
-def _error(found: Calibration) -> list[str]:
+def _error(found: Calibration, board: Path | None) -> list[str]:
     """What it would do with takes it was not shown, beside what the rules as they are do."""
+    whose = f"the rules of {board}" if board else "the default rules"
     lines = [
+        f"as it is: by {whose}",
         f"{'':34} {'as it is':36} learnt, each take left out in turn",
         f"{'good takes that do not pass':34} {found.missed_now!s:36} {found.missed}",
         f"{'bad takes that pass':34} {found.let_through_now!s:36} {found.let_through}",
-        f"{found.rule}: {found.floor:g}, by default {found.default:g}: {found.why}",
+        f"{found.rule}: {found.now:g} as it is, {found.floor:g} learnt: {found.why}",
     ]
     if found.lean_ms is not None:
         lines.append(f"good takes read {found.lean_ms:+.0f} ms in the middle; nothing is taken off")

@@ -111,7 +111,7 @@ class Calibration:
     Parameters
     ----------
     rule, floor : the figure, for `gate: rules:`
-    default : what it is without
+    now : what it is, by the rules as they are
     why : in words
     missed : good takes that a floor learnt without them does not pass
     let_through : bad takes that a floor learnt without them passes
@@ -122,7 +122,7 @@ class Calibration:
 
     rule: str
     floor: float
-    default: float
+    now: float
     why: str
     missed: Share
     let_through: Share
@@ -156,29 +156,29 @@ def calibrate(takes: Sequence[Labelled], values: Mapping[str, float]) -> Calibra
         what = "different measurements" if measured else "nothing that could be measured"
         raise SettingsError(f"takes: {what}: {'; '.join(sorted({one.reason for one in takes}))[:200]}")
     rule = measured.pop()
-    default = values[rule]
-    floor, why = learn(takes, rule, default)
-    left = [(one, learn([other for other in takes if other is not one], rule, default)[0]) for one in takes]
+    now = values[rule]
+    floor, why = learn(takes, rule, now)
+    left = [(one, learn([other for other in takes if other is not one], rule, now)[0]) for one in takes]
     offsets = [one.offset_ms for one in good if one.placed and one.offset_ms is not None]
     return Calibration(
         rule=rule,
         floor=floor,
-        default=default,
+        now=now,
         why=why,
         missed=Share(count=sum(not one.passes(at) for one, at in left if one.good), total=len(good)),
         let_through=Share(count=sum(one.passes(at) for one, at in left if not one.good), total=len(bad)),
-        missed_now=Share(count=sum(not one.passes(default) for one in good), total=len(good)),
-        let_through_now=Share(count=sum(one.passes(default) for one in bad), total=len(bad)),
+        missed_now=Share(count=sum(not one.passes(now) for one in good), total=len(good)),
+        let_through_now=Share(count=sum(one.passes(now) for one in bad), total=len(bad)),
         lean_ms=float(np.median(offsets)) if offsets else None,
         few=_few(good, bad),
     )
 
 
-def learn(takes: Sequence[Labelled], rule: str, default: float) -> tuple[float, str]:
+def learn(takes: Sequence[Labelled], rule: str, now: float) -> tuple[float, str]:
     """The floor that lets the fewest bad takes through, and of those the one that misses fewest good ones.
 
     It lies between the last good take it passes and the next bad one, in the middle of their logarithms. It
-    is looser than the default only where `ENOUGH` bad takes in the right place speak for that.
+    is looser than the one there is only where `ENOUGH` bad takes in the right place speak for that.
     """
     strict = -1 if rule == "pass_p" else 1  # which way a floor gets stricter
     placed = [one for one in takes if one.placed and one.value is not None]
@@ -186,17 +186,17 @@ def learn(takes: Sequence[Labelled], rule: str, default: float) -> tuple[float, 
     bad = sorted(strict * _value(one) for one in placed if not one.good)
     limit = RULES[rule]
     if not bad:
-        return default, "no bad take has its lips in the right place, so nothing speaks for another floor"
+        return now, "no bad take has its lips in the right place, so nothing speaks for another floor"
     best = max(bad)
     over = [value for value in good if value > best]
     if not over:
         strictest = limit.low if rule == "pass_p" else limit.high
         return strictest, "no good take is surer than the surest bad one: the strictest there is"
     floor = float(np.sqrt(abs(best * min(over))))
-    looser = strict * floor < strict * default
+    looser = strict * floor < strict * now
     if looser and len(bad) < ENOUGH:
         return (
-            default,
+            now,
             f"a looser floor would need {ENOUGH} bad takes with lips in the right place: {len(bad)}",
         )
     floor = round(min(max(floor, limit.low), limit.high), 4)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from mvpipe.cli.calibrate import Spread, calibrate
 from mvpipe.errors import SettingsError
 from mvpipe.gate import look as looking
 from mvpipe.gate.look import Seen
+from mvpipe.gate.tracks import Track
 from mvpipe.sound import wav
 from tests.gate.faces_synth import SAMPLE_RATE
 from tests.gate.test_page import TIMES, sung
@@ -22,13 +24,13 @@ app.command(cls=Spread)(calibrate)
 runner = CliRunner()
 
 
-@pytest.fixture
-def takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Four takes that sing their voice, and four that sing another; a look finds their meshes by name."""
-    tracks = {}
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Track]]:
+    """Four takes that sing their voice, and four that sing another; and the face of each, by its name."""
+    folder, tracks = tmp_path_factory.mktemp("takes"), {}
     for kind, heard in (("good", 0), ("bad", 50)):
         for seed in range(4):
-            clip = tmp_path / kind / f"{kind}-{seed}.mp4"
+            clip = folder / kind / f"{kind}-{seed}.mp4"
             clip.parent.mkdir(exist_ok=True)
             clip.touch()
             tracks[clip.name], _ = sung(seed)
@@ -37,6 +39,14 @@ def takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             wav.write(
                 clip.with_suffix(".wav"), [samples], sample_rate=SAMPLE_RATE, channels=1, samples=len(voice)
             )
+    return folder, tracks
+
+
+@pytest.fixture
+def takes(made: tuple[Path, dict[str, Track]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of them; a look finds their meshes by name."""
+    folder, tracks = made
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
 
     def look(path: Path, **_: object) -> SimpleNamespace:
         return SimpleNamespace(seen=Seen(tracks=(tracks[path.name],), times=TIMES))
@@ -52,6 +62,8 @@ def asked(folder: Path, *more: str) -> list[str]:
 def test_it_shows_the_error_and_prints_lines_for_the_storyboard(takes: Path) -> None:
     said = runner.invoke(app, asked(takes))
     assert said.exit_code == 0, said.exception
+    assert "as it is: by the default rules" in said.stdout
+    assert "pass_p: 0.05 as it is" in said.stdout
     assert "bad takes that pass" in said.stdout
     assert "0 of 4 (true share 0% to 60%)" in said.stdout
     assert "careful: 4 good takes and 4 bad takes are few" in said.stdout
@@ -85,6 +97,47 @@ def test_scripts_get_every_take(takes: Path) -> None:
     assert len(told["takes"]) == 8
     assert told["rule"] == "pass_p"
     assert told["missed"] == {"count": told["missed"]["count"], "total": 4}
+
+
+def board(path: Path, **rules: float) -> Path:
+    lines = [f"    {name}: {value}" for name, value in rules.items()]
+    path.write_text("\n".join(["mvpipe: 1", "title: Rain", "gate:", "  rules:", *lines]) + "\n")
+    return path
+
+
+def test_what_is_learnt_is_compared_with_the_rules_of_the_storyboard(takes: Path) -> None:
+    strict = board(takes / "rain.yaml", pass_p=0.002, coverage=0.9)
+    said = runner.invoke(app, asked(takes, "--storyboard", str(strict)))
+    assert said.exit_code == 0, said.exception
+    assert f"as it is: by the rules of {strict}" in said.stdout
+    assert "pass_p: 0.002 as it is" in said.stdout
+    odd = runner.invoke(app, asked(takes, "--storyboard", str(board(takes / "odd.yaml", pass_q=1))))
+    assert isinstance(odd.exception, SettingsError)
+    assert "pass_q: no such rule" in str(odd.exception)
+
+
+def test_takes_of_a_project_are_held_against_its_storyboard(takes: Path) -> None:
+    """Those of two projects against the default rules, unless a storyboard is named."""
+    for name, pass_p in (("rain.mvpipe", 0.01), ("sun.mvpipe", 0.02)):
+        storyboard = board(takes / f"{name}.yaml", pass_p=pass_p)
+        files = {"song": str(storyboard), "storyboard": str(storyboard)}
+        rest = dict.fromkeys(("backend", "separator", "vocals", "demucs_repo", "cache"))
+        project = takes / name
+        project.mkdir()
+        (project / "project.json").write_text(json.dumps({**rest, **files, "device": "auto"}))
+        (project / "plan.json").write_text(json.dumps({"rate": "24", "shots": []}))
+        for kind in ("good", "bad"):
+            shutil.copytree(takes / kind, project / "takes" / f"shot-00{1 + (kind == 'bad')}")
+
+    def compared(good: str, bad: str) -> tuple[float, str | None]:
+        places = [str(takes / where / "takes" / f"shot-00{k}") for k, where in ((1, good), (2, bad))]
+        said = runner.invoke(app, ["--good", places[0], "--bad", places[1], "--json"])
+        assert said.exit_code == 0, said.exception
+        told = json.loads(said.stdout)
+        return told["now"], told["compared_with"]
+
+    assert compared("rain.mvpipe", "rain.mvpipe") == (0.01, str(takes / "rain.mvpipe.yaml"))
+    assert compared("rain.mvpipe", "sun.mvpipe") == (0.05, None)
 
 
 def test_a_take_cannot_be_both(takes: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_looser_floor_needs_many_bad_takes_that_speak_for_it() -> None:
 def test_late_takes_say_nothing_about_a_floor() -> None:
     late = [take(False, 0.002, placed=False, ms=200) for _ in range(4)]
     found = calibrate([*takes([0.002, 0.01, 0.03], []), *late], VALUES)
-    assert found.floor == found.default
+    assert found.floor == found.now
     assert "nothing speaks" in found.why
     assert found.let_through.count == 0
 
