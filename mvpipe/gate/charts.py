@@ -19,7 +19,6 @@ from mvpipe.gate.tracks import Track
 from mvpipe.tools.lettering import Image, ImageDraw, fitting, font
 
 Floats = NDArray[np.float64]
-Numbers = NDArray[np.floating[Any]]
 Colour = tuple[int, int, int]
 
 PAPER, PANEL, INK, SOFT, FAINT = (14, 17, 22), (24, 29, 37), (231, 235, 240), (139, 149, 163), (58, 67, 80)

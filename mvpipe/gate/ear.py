@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from mvpipe.gate import elsewhere, mfcc, syncnet
-from mvpipe.gate.elsewhere import RATE
-from mvpipe.gate.pairs import Features
+from mvpipe.gate.pairs import RATE, Features
 from mvpipe.gate.sync import Samples
 
 BLOCK = 32

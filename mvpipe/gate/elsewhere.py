@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-RATE = 25
-"""Pictures a second, in which places are counted."""
+from mvpipe.gate.pairs import RATE
 
 STEP = 6
 """Pictures between places that are looked at: all lie on one grid, so what is heard in one serves others."""

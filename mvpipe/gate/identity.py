@@ -29,9 +29,6 @@ from mvpipe.gate.bundled import FACE_IDENTITY, verified
 Floats = NDArray[np.float32]
 Pixels = NDArray[np.uint8]
 
-CHIP = 150
-"""Pixels of the square the network is shown."""
-
 MEAN = (122.782, 117.001, 104.298)
 """Red, green and blue that are taken off (dlib's input layer)."""
 

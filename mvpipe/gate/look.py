@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mvpipe.errors import MediaError
-from mvpipe.gate.pairs import Features
+from mvpipe.gate.pairs import RATE, Features
 from mvpipe.gate.pictures import WIDTH, Eye, Sight
 from mvpipe.gate.portraits import Portraits, portray
 from mvpipe.gate.tracks import Track, Watcher
@@ -173,8 +173,8 @@ def shown_for(times: Sequence[Fraction]) -> Fraction:
 
 def at_25(times: Sequence[Fraction], seconds: Fraction) -> list[int]:
     """The frame that is shown at each of 25 moments a second, nearest in time, as by ffmpeg's `fps=25`."""
-    ticks = [int(time * 25 + Fraction(1, 2)) for time in times]
-    return [int(k) for k in np.searchsorted(ticks, np.arange(int(seconds * 25)), "right") - 1]
+    ticks = [int(time * RATE + Fraction(1, 2)) for time in times]
+    return [int(k) for k in np.searchsorted(ticks, np.arange(int(seconds * RATE)), "right") - 1]
 
 
 def _listen(path: Path) -> Audible | None:

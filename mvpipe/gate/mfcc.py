@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 SAMPLE_RATE = 16_000
-HOPS = 100
-"""Rows a second."""
 
 CEPSTRA, BANDS = 13, 26
 _WIDE, _STEP, _FFT = 400, 160, 512

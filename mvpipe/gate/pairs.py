@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 Features = NDArray[np.float32]
 Floats = NDArray[np.float64]
 
+RATE = 25
+"""Pictures a second in which lips and voice are compared, and offsets counted."""
+
 REACH = 15
 """Pictures to either side that are searched: 600 ms at 25 a second (the official script's vshift)."""
 

@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from mvpipe.gate.offset import CONTROL_FRAMES
+from mvpipe.gate.pairs import RATE
 from mvpipe.tools import ffmpeg, process
-
-RATE = 25
-"""Pictures a second of the file: 400 ms are ten of them, and no whole number of a film's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +40,10 @@ def delay_for(offset_frames: int) -> int:
 
 
 def delayed_argv(take: Path, into: Path, delay: int) -> list[str]:
-    """Arguments that write a take with its pictures `delay` pictures (of 40 ms) later, as long as it was."""
+    """Arguments that write a take with its pictures `delay` pictures (of 40 ms) later, as long as it was.
+
+    At 25 pictures a second: 400 ms are ten of them, and no whole number of a film's.
+    """
     moved = (
         f"tpad=start_mode=clone:start={delay}"
         if delay > 0

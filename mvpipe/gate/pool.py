@@ -17,9 +17,6 @@ from mvpipe.gate.mouth import voice_curves
 from mvpipe.gate.offset import CONTROL_FRAMES, SHORTEST, Performance, chance_near, estimate
 from mvpipe.gate.sync import Samples, performance
 
-MOST = 4
-"""Neighbours that are heard with a shot: two before it and two behind."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pooled:

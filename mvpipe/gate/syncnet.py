@@ -26,9 +26,6 @@ from mvpipe.gate import weights
 from mvpipe.gate.mfcc import mfcc
 from mvpipe.gate.pairs import Features
 
-RATE = 25
-"""Pictures a second."""
-
 CROP = 224
 """Pixels of the square picture of a face."""
 

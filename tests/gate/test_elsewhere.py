@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mvpipe.gate.elsewhere import RATE, ROOM_S, STEP, choose, levels
+from mvpipe.gate.elsewhere import ROOM_S, STEP, choose, levels
+from mvpipe.gate.pairs import RATE
 
 SAMPLE_RATE = 1000
 
