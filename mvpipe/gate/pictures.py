@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -136,10 +136,10 @@ class Eye:
         self._outlines.append(drawn)
         self._squares = small
 
-    def tint(self, colour: NDArray[np.uint8]) -> None:
-        """The colour of the same frame: uint8, Cb and Cr, shape (2, height, width)."""
+    def tint(self, colour: Callable[[], NDArray[np.uint8]]) -> None:
+        """The colour of the same frame, if it is asked for: uint8, Cb and Cr, shape (2, height, width)."""
         if self._sampled("tint"):
-            planes = colour.astype(np.float32)
+            planes = colour().astype(np.float32)
             self._colour = (
                 float(np.hypot(planes[0].std(), planes[1].std())),
                 max(map(structure.coherence, planes)),

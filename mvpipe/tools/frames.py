@@ -6,6 +6,7 @@ import hashlib
 from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,7 +54,7 @@ def read(
     path: Path,
     *,
     see: Callable[[Luma], None] | None = None,
-    tint: Callable[[Tint], None] | None = None,
+    tint: Callable[[Callable[[], Tint]], None] | None = None,
     show: Callable[[Colour], None] | None = None,
     width: int = 0,
     hasher: Hasher | None = None,
@@ -63,8 +64,8 @@ def read(
     Parameters
     ----------
     see : is shown the luma of every frame: uint8, shape (height, width), 0 (black) to 255
-    tint : is shown what colour every frame has, after `see`: uint8, Cb and Cr, 128 for none, half the size;
-        shape (2, height, width)
+    tint : may ask what colour every frame has, after `see`: uint8, Cb and Cr, 128 for none, half the size;
+        shape (2, height, width); to find that out is as much work as the luma
     show : is shown every frame as it is: uint8, BGR, shape (height, width, 3)
     width : averaged down to for `see` and `tint`; 0, or more than the frame has, leaves the frame's own size
     hasher : goes on with the digest of an earlier file
@@ -84,7 +85,7 @@ def read(
             if see:
                 see(_luma(frame, width))
             if tint:
-                tint(_tint(frame, width))
+                tint(partial(_tint, frame, width))
             if show:
                 show(frame.to_ndarray(format="bgr24").astype(np.uint8, copy=False))
             if frame.is_corrupt:
