@@ -130,7 +130,7 @@ class Pager:
             "reason": known.reason,
             "findings": list(map(dict, known.findings)),
         }
-        return Work(task=Task(name="page", version=1, inputs=inputs, params=params), make=make)
+        return Work(task=Task(name="page", version=2, inputs=inputs, params=params), make=make)
 
 
 def _about_mouths(findings: Sequence[Finding]) -> bool:

@@ -50,6 +50,14 @@ GUIDE = (
 )
 """What stands where SyncNet has nothing to say."""
 
+BRIEF = (
+    "In a good take yellow has its top in the green and above the broken line, and blue, moved on purpose, "
+    "as far away as it was moved. Faint: SyncNet's official figure."
+)
+"""The same below both."""
+
+UNMEASURED = ("Nothing was measured: what is missing", "is marked beside.")
+
 SOFTNESS = 5
 """Hops over which curves over time are averaged: 50 ms, so that the eye sees syllables."""
 
@@ -102,10 +110,8 @@ def odds(p: float) -> str:
     return f"{round(10 * p)} in 10" if p >= 0.15 else f"1 in {round(1 / p)}"
 
 
-def lags(opinion: Opinion | None, rules: Mapping[str, float], box: Box) -> Image.Image:
+def lags(opinion: Opinion, rules: Mapping[str, float], box: Box) -> Image.Image:
     """How well the mouth's movement fits the voice at each offset, and how well chance would."""
-    if opinion is None:
-        return _told("the mouth's movement", ("Not measured: see above.",), box)
     n = opinion.numbers
     at = (np.arange(2 * HOPS_SEARCHED + 1) - HOPS_SEARCHED) * 1000 / HOPS + LEAD_MS
     lucky = n.get("chance", ())
@@ -117,15 +123,13 @@ def lags(opinion: Opinion | None, rules: Mapping[str, float], box: Box) -> Image
     chart.line(at, control, CONTROL, 1)
     chart.line(at, curve, MOUTH, 2)
     if luck is not None:
-        chart.level(luck, "luck reaches this")
+        chart.level(luck, "luck reaches this", aside=min(opinion.offset_ms, n["control_ms"]))
     chart.peak(opinion.offset_ms, float(curve.max()), MOUTH)
     return chart.done(_legend(opinion.offset_ms, n["control_ms"], opinion.control.delay_frames))
 
 
-def distances(opinion: Opinion | None, rules: Mapping[str, float], box: Box) -> Image.Image:
+def distances(opinion: Opinion, rules: Mapping[str, float], box: Box) -> Image.Image:
     """SyncNet's distances, turned over so that up is better."""
-    if opinion is None:
-        return _told("how to read this", GUIDE, box)
     n = opinion.numbers
     at = (FRAMES_SEARCHED - np.arange(2 * FRAMES_SEARCHED + 1)) * STEP_MS
     curves = {name: -np.array(n[name]["curve"]) for name in ("valid", "official", "control")}
@@ -133,14 +137,14 @@ def distances(opinion: Opinion | None, rules: Mapping[str, float], box: Box) -> 
     low = min(float(curve.min()) for curve in (curves["valid"], curves["control"]))
     top = max(float(curve.max()) for curve in (curves["valid"], curves["control"]))
     high = max(top, middle + (opinion.floor or 0.0))
+    control_ms = n["control"]["offset"] * STEP_MS
     chart = _Chart("how near SyncNet finds lips and voice", box, rules, (low, high + 0.12 * (high - low)))
     chart.line(at, curves["control"], CONTROL, 1)
     chart.line(at, curves["official"], FAINT, 1)
     chart.line(at, curves["valid"], MOUTH, 2)
     if opinion.floor is not None:
-        chart.level(middle + opinion.floor, "sure from here")
+        chart.level(middle + opinion.floor, "sure from here", aside=min(opinion.offset_ms, control_ms))
     chart.peak(opinion.offset_ms, float(curves["valid"].max()), MOUTH)
-    control_ms = n["control"]["offset"] * STEP_MS
     return chart.done(_legend(opinion.offset_ms, control_ms, opinion.control.delay_frames))
 
 
@@ -158,7 +162,8 @@ class _Chart:
     SIDE, TOP, LOW = 8, 34, 62
     """Pixels beside, above and below the plot."""
 
-    ENDS_MS = (-640.0, 640.0)
+    ENDS_MS, LEFT_MS = (-640.0, 640.0), -250.0
+    """What is shown, and up to where a peak would be in the way of a name on the left."""
 
     def __init__(self, title: str, box: Box, rules: Mapping[str, float], values: tuple[float, float]) -> None:
         self._box, self._values, self._title = box, values, title
@@ -186,12 +191,13 @@ class _Chart:
         points = [(self._x(float(ms)), self._y(float(value))) for ms, value in zip(at, values, strict=True)]
         self._pen.line(points, colour, wide * FINE, joint="curve")
 
-    def level(self, value: float, name: str) -> None:
-        """A broken line that the peak must be above."""
+    def level(self, value: float, name: str, *, aside: float) -> None:
+        """A broken line that the peak must be above; its name stands on the left unless a peak does (ms)."""
         y = self._y(value)
         for x in range(0, FINE * self._box.width, 12 * FINE):
             self._pen.line((x, y, x + 6 * FINE, y), SOFT, FINE)
-        self._marks.append((self._box.width - self.SIDE, y / FINE - 4, name, SOFT, "rs"))
+        x, anchor = (self.SIDE, "ls") if aside > self.LEFT_MS else (self._box.width - self.SIDE, "rs")
+        self._marks.append((x, y / FINE - 4, name, SOFT, anchor))
 
     def peak(self, ms: float, value: float, colour: Colour) -> None:
         """Where the curve is highest, down to the scale."""
@@ -219,7 +225,7 @@ class _Chart:
         return image
 
 
-def _told(title: str, lines: Sequence[str], box: Box) -> Image.Image:
+def told(title: str, lines: Sequence[str], box: Box) -> Image.Image:
     """A panel of words."""
     image = Image.new("RGB", (box.width, box.height), PAPER)
     pen = ImageDraw.Draw(image)

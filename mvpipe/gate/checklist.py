@@ -55,18 +55,16 @@ def _lines(findings: Sequence[Finding]) -> list[tuple[Outcome, str, str]]:
         (one.outcome, one.check, f"{one.reason}   (found {one.value}, limit {one.limit})") for one in worst
     ]
     good = ", ".join(one.check for one in findings if one.outcome is Outcome.PASS)
-    return [*lines, (Outcome.PASS, "pass", good)] if good else lines
+    return [*lines, (Outcome.PASS, "others pass" if lines else "all pass", good)] if good else lines
 
 
 def checks(verdict: SyncVerdict) -> list[tuple[str, str, str, bool | None]]:
     """(what, found, limit, held) of each condition, None where it was not measured."""
     n, rules, best = verdict.numbers, verdict.rules, verdict.deciding
-    allowed = f"within {rules['offset_frames']:.0f}, of 40 ms"
-    offset = best.offset_frames_25 if best else None
+    sure = _sure(best, rules)
     rows: list[tuple[str, str, str, bool | None]] = [
-        ("picture early or late", "-" if offset is None else f"{offset:+d} frames", allowed,
-         None if offset is None else abs(offset) <= rules["offset_frames"]),
-        _sure(best, rules),
+        _offset(best, rules, believed=bool(sure[-1])),
+        sure,
         _control(best, rules),
         _held("face is seen", n.get("coverage"), rules["coverage"], "{:.0%}"),
         _held("between the eyes", n.get("eyes_px"), rules["eyes_px"], "{:.0f} px"),
@@ -74,6 +72,18 @@ def checks(verdict: SyncVerdict) -> list[tuple[str, str, str, bool | None]]:
         _held("length", n.get("seconds"), rules["shortest_s"], "{:.1f} s"),
     ]  # fmt: skip
     return rows
+
+
+def _offset(
+    best: Opinion | None, rules: Mapping[str, float], *, believed: bool
+) -> tuple[str, str, str, bool | None]:
+    """Of a reading that may be luck, it is not said whether it is good."""
+    what, allowed = "picture early or late", f"at most {rules['offset_frames']:.0f}, of 40 ms"
+    if best is None:
+        return what, "-", allowed, None
+    frames = best.offset_frames_25
+    held = abs(frames) <= rules["offset_frames"] if believed else None
+    return what, f"{frames:+d} frames" if frames else "0 frames", allowed, held
 
 
 def _held(what: str, found: float | None, limit: float, form: str) -> tuple[str, str, str, bool | None]:
@@ -100,6 +110,6 @@ def _sure(best: Opinion | None, rules: Mapping[str, float]) -> tuple[str, str, s
 def _control(best: Opinion | None, rules: Mapping[str, float]) -> tuple[str, str, str, bool | None]:
     slack = f"give or take {rules['control_slack']:.0f}"
     if best is None:
-        return "moved by 10, it reads", "-", slack, None
+        return "control, moved by 10", "-", slack, None
     moved = best.control.offset_frames_25 - best.offset_frames_25
-    return f"moved by {best.control.delay_frames:+d}, it reads", f"{moved:+d} frames", slack, best.control.ok
+    return f"control, moved by {best.control.delay_frames:+d}", f"{moved:+d} frames", slack, best.control.ok

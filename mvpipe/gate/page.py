@@ -12,11 +12,14 @@ from pathlib import Path
 from mvpipe.errors import MediaError
 from mvpipe.film import Finding, Outcome
 from mvpipe.gate.charts import (
+    BRIEF,
     COLUMN,
+    GUIDE,
     INK,
     PANEL,
     PAPER,
     SOFT,
+    UNMEASURED,
     Box,
     Colour,
     distances,
@@ -24,6 +27,7 @@ from mvpipe.gate.charts import (
     limit,
     odds,
     signals,
+    told,
 )
 from mvpipe.gate.checklist import COLOURS, draw_checks, draw_findings, findings_height
 from mvpipe.gate.look import Seen
@@ -38,7 +42,7 @@ WIDTH, MARGIN, HEAD = 1600, 56, 150
 LABEL, STRIP, SIGNAL, GAP = 34, 62, 96, 18
 """Pixels of a face's row: its name, the mouths, the curves, and the space below it."""
 
-CHARTS, FOOT = 330, 30
+PLOT, CHARTS, FOOT = Box(COLUMN, 312), 350, 30
 
 WORDS = {Outcome.PASS: "PASS", Outcome.FAIL: "FAIL", Outcome.CANNOT_JUDGE: "CANNOT JUDGE"}
 
@@ -186,12 +190,13 @@ def _rows(verdict: SyncVerdict, seen: Seen) -> list[Row]:
     if not faces:
         return [Row(track=None, name="the take", said="in whole pictures", colour=COLOURS[verdict.outcome])]
     if not verdict.opinions:
-        return [Row(track=faces[0], name="the face", said=verdict.reason, colour=COLOURS[verdict.outcome])]
+        return [Row(track=faces[0], name="the face", said="not judged", colour=COLOURS[verdict.outcome])]
+    known = verdict.numbers.get("names") or [""] * len(faces)
     across = sorted(faces, key=lambda k: float(seen.tracks[k].points[..., 0].mean()))
     rows = []
     for place, face in enumerate(across):
         k = faces.index(face)
-        name = _name(place, len(across))
+        name = ", ".join(filter(None, (_name(place, len(across)), known[k])))
         if k == verdict.track:
             colour = COLOURS[verdict.outcome]
             name += ", which is judged" if len(across) > 1 else ""
@@ -261,9 +266,19 @@ def _filling(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
 def _measured(page: Image.Image, verdict: SyncVerdict, top: int) -> None:
     """The curves of both ways to measure, and what was held against which rule."""
     step = (WIDTH - 2 * MARGIN - 3 * COLUMN) // 2 + COLUMN
-    lefts = [MARGIN + k * step for k in range(3)]
+    panels, pen = list[Image.Image](), ImageDraw.Draw(page)
     opinions = {} if verdict.track is None else {one.method: one for one in verdict.opinions[verdict.track]}
-    box = Box(COLUMN, CHARTS - GAP)
-    page.paste(lags(opinions.get("mouth"), verdict.rules, box), (lefts[0], top))
-    page.paste(distances(opinions.get("syncnet"), verdict.rules, box), (lefts[1], top))
-    draw_checks(ImageDraw.Draw(page), verdict, lefts[2], top)
+    if "mouth" in opinions:
+        panels.append(lags(opinions["mouth"], verdict.rules, PLOT))
+        panels.append(
+            distances(opinions["syncnet"], verdict.rules, PLOT)
+            if "syncnet" in opinions
+            else told("how to read this", GUIDE, PLOT)
+        )
+    else:
+        panels.append(told("the mouth's movement", UNMEASURED, PLOT))
+    for k, panel in enumerate(panels):
+        page.paste(panel, (MARGIN + k * step, top))
+    if "syncnet" in opinions:
+        pen.text((MARGIN, top + PLOT.height + 4), BRIEF, SOFT, font(17))
+    draw_checks(pen, verdict, MARGIN + len(panels) * step, top)

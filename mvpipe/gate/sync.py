@@ -46,7 +46,7 @@ class SyncVerdict:
     track : the face that was judged, counted from the longest seen; None without one
     opinions : of each face, the deciding method first
     rules : every figure it was held against
-    numbers : coverage, eyes_px, voiced_s, seconds; of the face that was judged
+    numbers : coverage, eyes_px, voiced_s, seconds; of the face that was judged; the names of all, where known
     thin : whether nothing but too little evidence is wrong, so that more of the same performance may decide
     """
 
@@ -132,6 +132,8 @@ def judge_sync(  # noqa: PLR0913
     eyes = float(np.median(track.eyes))
     numbers |= {"coverage": round(track.coverage, 4), "eyes_px": round(eyes, 1)}
     outcome, reason = _together(opinions[chosen])
+    if names:
+        numbers["names"] = [names.get(face, "") for face in faces]
     numbers["moves"] = round(float(np.percentile(moving(track, seen), 90)), 4)
     if outcome is Outcome.CANNOT_JUDGE and numbers["moves"] < values["mouth_moves"]:
         reason = f"{STILL}; {reason}"
@@ -139,7 +141,7 @@ def judge_sync(  # noqa: PLR0913
         outcome, reason = Outcome.CANNOT_JUDGE, f"the face is too small: {eyes:.0f} pixels between the eyes"
     others = [k for k, face in enumerate(opinions) if k != chosen and face[0].outcome is Outcome.PASS]
     if outcome is Outcome.CANNOT_JUDGE and others:
-        numbers["instead"] = (names or {}).get(faces[others[0]], f"face {others[0]}")
+        numbers["instead"] = (names or {}).get(faces[others[0]], "another face")
         reason += f"; {numbers['instead']} sings instead"
         if singer is not None and any(_sure(opinions[k][0], values) for k in others):
             outcome = Outcome.FAIL

@@ -11,7 +11,7 @@ from PIL import Image
 
 from mvpipe.errors import MediaError
 from mvpipe.film import Outcome
-from mvpipe.gate import checklist, page
+from mvpipe.gate import charts, checklist, page
 from mvpipe.gate.charts import AMBER, GREEN, MOUTH, PANEL, RED, odds
 from mvpipe.gate.look import Seen
 from mvpipe.gate.opinions import syncnet_opinion
@@ -93,6 +93,8 @@ def test_of_several_faces_each_has_a_row_from_the_left(tmp_path: Path) -> None:
     rows = page._rows(verdict, seen)
     assert [row.track for row in rows] == [1, 0]
     assert [row.name for row in rows] == ["left face", "right face, which is judged"]
+    known = judge_sync(seen, voice, SAMPLE_RATE, names={0: "mira"})
+    assert [row.name for row in page._rows(known, seen)] == ["left face", "right face, mira, which is judged"]
     assert rows[1].colour == checklist.COLOURS[verdict.outcome]
 
 
@@ -102,6 +104,16 @@ def test_of_several_faces_each_has_a_row_from_the_left(tmp_path: Path) -> None:
 )
 def test_chances_are_said_in_words(p: float, words: str) -> None:
     assert odds(p) == words
+
+
+@pytest.mark.parametrize(("aside", "left"), [(-9.0, True), (-389.0, False)])
+def test_the_name_of_a_line_is_not_written_over_a_peak(aside: float, left: bool) -> None:
+    chart = charts._Chart("", charts.Box(400, 200), figures(), (0, 1))
+    chart.level(0.5, "here", aside=aside)
+    above = np.asarray(chart.done(()))[66:84]  # the broken line
+    inked = (above != PANEL).any(-1).any(0)
+    assert inked[:60].any() == left
+    assert inked[-60:].any() != left
 
 
 def test_a_mouth_that_stays_closed_is_said_to_be(tmp_path: Path) -> None:
@@ -116,11 +128,19 @@ def test_each_condition_is_listed_with_what_was_found() -> None:
     track, voice = sung(late=0.2)
     verdict = judge_sync(Seen(tracks=(track,), times=TIMES), voice, SAMPLE_RATE)
     listed = {what: (found, limit, held) for what, found, limit, held in checklist.checks(verdict)}
-    assert listed["picture early or late"] == ("+5 frames", "within 1, of 40 ms", False)
+    assert listed["picture early or late"] == ("+5 frames", "at most 1, of 40 ms", False)
     assert listed["as good by luck"] == ("1 in 500", "at most 1 in 20", True)
     assert listed["between the eyes"] == ("100 px", "at least 24 px", True)
     assert listed["face is seen"] == ("100%", "at least 80%", True)
-    assert listed["moved by -10, it reads"][2] is True
+    assert listed["control, moved by -10"][2] is True
+
+
+def test_of_a_reading_that_may_be_luck_it_is_not_said_whether_it_is_good() -> None:
+    (track, _), (_, voice) = sung(3), sung(53)
+    verdict = judge_sync(Seen(tracks=(track,), times=TIMES), voice, SAMPLE_RATE)
+    offset, luck, *_ = checklist.checks(verdict)
+    assert (offset[0], offset[-1]) == ("picture early or late", None)
+    assert (luck[0], luck[-1]) == ("as good by luck", False)
 
 
 def test_syncnet_has_its_curve_where_it_was_asked(tmp_path: Path, rng: np.random.Generator) -> None:

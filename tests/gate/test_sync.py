@@ -166,7 +166,7 @@ def test_of_two_faces_the_singer_is_found_and_the_wrong_one_named(shoot: Shoot) 
     assert shown.seen.tracks[singer].points[..., 0].mean() < 320
     wrong = judge_sync(shown.seen, shown.voice, SAMPLE_RATE, singer=1 - singer)
     assert wrong.outcome is Outcome.FAIL, "the wrong mouth surely sings, so another take is asked for"
-    assert f"face {singer} sings instead" in wrong.reason
+    assert "another face sings instead" in wrong.reason
     assert not wrong.thin
     names = {singer: "mira", 1 - singer: "jon"}
     named = judge_sync(shown.seen, shown.voice, SAMPLE_RATE, singer=1 - singer, names=names)
