@@ -206,8 +206,8 @@ def test_nobody_polls_while_it_samples(calm: Calm, studio: Studio, tmp_path: Pat
         night.shoot(studio, server.url)
         check(studio, server, calm)
         looks = night.looks_while_sampling(server)
-        # a job is looked for once before it is queued, while its predecessor samples, and once when it has ended,
-        # when its successor may sample already
+        # a job is looked for once before it is queued, while its predecessor samples, and once when it has
+        # ended, when its successor may sample already
         assert set(looks.values()) <= {1, 2}
         assert all(path.startswith("/jobs") for path in looks)
         assert len(server.requests("/prompt", "POST")) == len(calm.shots)
