@@ -36,7 +36,6 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Seen]:
     parts = {
         "sings": Part(seed=61, size=size, seconds=4),
         "closed": Part(seed=61, size=size, seconds=4, mouth="closed", motion=1, noise=6, crf=28),
-        "laughs": Part(seed=61, size=size, seconds=4),
     }
     for name, part in parts.items():
         make(part, folder / f"{name}.mp4")

@@ -15,7 +15,7 @@ from mvpipe.gate import syncnet
 from mvpipe.gate.look import Seen, at_25
 from mvpipe.gate.mfcc import resample
 from mvpipe.gate.opinions import syncnet_opinion
-from mvpipe.gate.pairs import match
+from mvpipe.gate.pairs import Features, match
 from mvpipe.gate.rules import figures
 from mvpipe.gate.sync import Samples, SyncVerdict, judge_sync
 from mvpipe.gate.tracks import Watcher
@@ -202,7 +202,13 @@ def test_a_clip_is_checked_from_its_file_and_the_verdict_is_json(shoot: Shoot) -
         "verdict", "offset_ms", "offset_frames_25", "confidence", "control", "method", "reason",
     ]  # fmt: skip
     assert record["verdict"] == "pass"
-    assert record["control"] == {"delay_frames": record["control"]["delay_frames"], **record["control"]}
+    best = verdict.deciding
+    assert best is not None
+    assert record["control"] == {
+        "delay_frames": best.control.delay_frames,
+        "offset_frames_25": best.control.offset_frames_25,
+        "ok": True,
+    }
     assert len(record["numbers"]["tracks"][0][0]["numbers"]["curve"]) == 121
 
 
@@ -275,6 +281,32 @@ def test_when_the_two_disagree_nothing_is_judged(
     assert verdict.outcome is Outcome.CANNOT_JUDGE
     assert "disagree" in verdict.reason
     assert verdict.as_json()["offset_frames_25"] == 5
+
+
+def test_a_voice_is_heard_once_for_all_faces(
+    shoot: Shoot, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what was heard elsewhere is laid beside each of them, as long as the shortest."""
+    shown = shoot(Part(seed=52, size=(640, 224), seconds=6, heads=2, head=1.3))
+    lips, sounds = alike(rng, windows=146)
+    heard: list[object] = []
+
+    def hear(_: object, voice: object) -> Features:
+        heard.append(voice)
+        return sounds
+
+    monkeypatch.setattr(syncnet, "hear", hear)
+    seen = replace(shown.seen, lips=(alike(rng, windows=146)[0], lips))
+    others = [alike(rng, windows=140)[1] for _ in range(20)]
+    verdict = judge_sync(
+        seen, shown.voice, SAMPLE_RATE, network=syncnet.SyncNet(), elsewhere=others, singer=1
+    )
+    assert len(heard) == 1
+    assert [len(face) for face in verdict.opinions] == [2, 2]
+    assert verdict.outcome is verdict.opinions[1][0].outcome is Outcome.PASS
+    assert verdict.opinions[0][0].outcome is Outcome.CANNOT_JUDGE
+    for face in verdict.opinions:
+        assert (face[0].numbers["windows"], len(face[0].numbers["chance"])) == (140, 20)
 
 
 @pytest.mark.parametrize(("rate", "frames"), [(24, 144), (25, 150), (30, 180), (Fraction(24000, 1001), 144)])
