@@ -21,6 +21,7 @@ from mvpipe.film import Slate
 from mvpipe.fleet import Fleet, Timed
 from mvpipe.ledger import Ledger
 from mvpipe.render.backend import NO_LIMITS, UNHEARD, Backend, Hosted, Needs, Progress, Setup
+from mvpipe.render.comfyui.times import rows
 from mvpipe.schedule import Ask, Post
 from mvpipe.stopwatch import Stopwatch
 from mvpipe.takes import take_task
@@ -91,6 +92,7 @@ class Floor:
             profile=one.ask.profile,
             text_s=parts.get("text"),
             load_s=parts.get("load"),
+            conditioning=one.ask.conditioning,
         )
         self.watch.note(made, entry.key)
 
@@ -218,6 +220,15 @@ def _bars(backend: Backend, setup: Setup, needs: Needs | None = None) -> dict[st
     return {host.name: host.limits.bars(setup.shot.window, setup.size, profile) for host in hosts}
 
 
+def whole_s(backend: Backend, times: Times, setup: Setup) -> float:
+    """Seconds of one take of a setup, alone: its prompt is encoded for it."""
+    frames = len(setup.shot.window)
+    if not isinstance(backend, Hosted):
+        return backend.predict_s(frames, setup.size)
+    first, needs = backend.hosts()[0][0].name, backend.needs(setup)
+    return times.predict_s(frames, setup.size, needs.steps, first, needs.profile, needs.conditioning)
+
+
 def ask(backend: Backend, times: Times, name: str, setup: Setup) -> Ask:
     """A take of a setup, as the schedule sees it.
 
@@ -229,20 +240,21 @@ def ask(backend: Backend, times: Times, name: str, setup: Setup) -> Ask:
     if not isinstance(backend, Hosted):
         return Ask(name=name, seconds=backend.predict_s(frames, setup.size), at=at)
     first, needs = backend.hosts()[0][0].name, backend.needs(setup)
-    whole = times.predict_s(frames, setup.size, needs.steps, first, needs.profile)
+    riding = needs.conditioning
     bars = _bars(backend, setup, needs)
     may = frozenset(server for server, why in bars.items() if not why)
     if not may:
         raise SettingsError(f"{name}: no server may render it: {barred(backend, setup)}", hint=RAISE)
     return Ask(
         name=name,
-        seconds=max(whole - times.text_s(first), BRIEFEST_S),
+        seconds=max(whole_s(backend, times, setup) - times.text_s(first), BRIEFEST_S),
         text=needs.text,
         model=needs.model,
         at=at,
         steps=needs.steps,
-        step_s=times.step_s(frames, setup.size, first, needs.profile),
+        step_s=times.step_s(frames, setup.size, first, needs.profile, riding),
         profile=needs.profile,
-        bulk=frames * setup.size[0] * setup.size[1],
+        conditioning=riding,
+        bulk=rows(setup.size, frames) + riding.rows,
         only=frozenset() if len(may) == len(bars) else may,
     )

@@ -11,8 +11,11 @@ from mvpipe.build.key import Task
 from mvpipe.build.vault import Entry
 from mvpipe.build.why import differences
 from mvpipe.film import Outcome, Shot, Slate
+from mvpipe.floor import whole_s
+from mvpipe.forecast import fitting
 from mvpipe.production import Crew
 from mvpipe.shoot import ShotWork
+from mvpipe.timing import Times
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,31 +49,33 @@ class Change:
         }
 
 
-def change(work: ShotWork, voice: Entry, before: Change | None) -> Change:
+def change(work: ShotWork, voice: Entry, before: Change | None, times: Times) -> Change:
     """What a render would do to one shot; nothing is rendered or changed.
 
     Parameters
     ----------
     before : what it would do to the shot before
+    times : what is known of how long takes need
     """
     if work.before is None or before is None:
-        return _change(work, work.slates(voice))
-    number, seconds = before.shot.number, work.crew.backend.predict_s(*_extent(work))
+        return _change(work, work.slates(voice), times)
+    number = before.shot.number
     if before.render:
         why = (f"chained to shot {number}, which is rendered anew",)
-        return Change(shot=work.shot, render=True, why=why, seconds=seconds)
+        return Change(shot=work.shot, render=True, why=why, seconds=_seconds(work, times))
     if before.take is None:
         return Change(shot=work.shot, render=False, why=(f"chained to shot {number}, which has no take",))
     join = work.join(before.take, before.slip)
     entry = work.crew.project.vault.make(join.task, lambda folder: join.make(folder, lambda *_: None))
-    return _change(work, work.slates(voice, entry))
+    return _change(work, work.slates(voice, entry), times)
 
 
-def _extent(work: ShotWork) -> tuple[int, tuple[int, int]]:
-    return len(work.shot.window), work.crew.production.size
+def _seconds(work: ShotWork, times: Times) -> float:
+    crew = work.crew
+    return whole_s(crew.backend, times, fitting(crew.production, crew.backend, work.shot))
 
 
-def _change(work: ShotWork, slates: Sequence[Slate]) -> Change:
+def _change(work: ShotWork, slates: Sequence[Slate], times: Times) -> Change:
     crew, shot = work.crew, work.shot
     vault, journal = crew.project.vault, crew.project.journal
     known = {take.key: take for take in takes.known_takes(journal, shot.cut)}
@@ -83,8 +88,8 @@ def _change(work: ShotWork, slates: Sequence[Slate]) -> Change:
     for task in tasks:
         entry = vault.find(task.key, repair=False)
         if entry is None:
-            seconds = crew.backend.predict_s(*_extent(work))
-            return Change(shot=shot, render=True, why=_reasons(crew, shot, task), seconds=seconds)
+            why = _reasons(crew, shot, task)
+            return Change(shot=shot, render=True, why=why, seconds=_seconds(work, times))
         take = known.get(task.key)
         if take is None or take.outcome is not Outcome.FAIL:
             name = f"take {take.number}" if take else "a take nobody has looked at"

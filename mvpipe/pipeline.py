@@ -35,7 +35,7 @@ from mvpipe.chain import with_followers
 from mvpipe.cutting import Heard, cut_song, cutting_room, keep_plan
 from mvpipe.film import Shot
 from mvpipe.finish import FILMS, film_nodes
-from mvpipe.floor import Floor, cluster_floor, open_floor
+from mvpipe.floor import Floor, cluster_floor, open_floor, whole_s
 from mvpipe.forecast import PREVIEW, Forecast, forecast, refuse_barred
 from mvpipe.foresee import Change, change
 from mvpipe.frontier import Choice, frontier
@@ -54,7 +54,7 @@ from mvpipe.room import check_room, needed
 from mvpipe.screening import Screen
 from mvpipe.shoot import ShotWork, take_place, works
 from mvpipe.stopwatch import Stopwatch
-from mvpipe.timing import Foresight, foresight
+from mvpipe.timing import Foresight, Times, foresight
 from mvpipe.tools import process
 from mvpipe.verdict_pages import Pager, Pages
 
@@ -203,7 +203,11 @@ def prepare(project: Project, request: Request, watcher: Watcher, *, keep: bool 
         smaller=_smaller(request),
     )
     shown = [production.silent(shot) for shot in heard.plan.shots]
-    heard = replace(heard, plan=replace(heard.plan, bank=listed(bank, shown, backend)))
+    planned = tuple(
+        replace(one, seconds=whole_s(backend, Times(), setup))
+        for one, setup in zip(heard.plan.planned, shown, strict=True)
+    )
+    heard = replace(heard, plan=replace(heard.plan, planned=planned, bank=listed(bank, shown, backend)))
     if keep:
         keep_plan(project, heard)
     return Ready(
@@ -278,9 +282,10 @@ def setups(project: Project, ready: Ready, watcher: Watcher) -> list[Setup]:
 def foresee(project: Project, ready: Ready, watcher: Watcher) -> list[Change]:
     """What a shoot would do to each shot; only slices of the voice are made."""
     crew = Crew(production=ready.production, project=project, backend=ready.backend)
+    times = Stopwatch(journal=project.journal, folder=ready.kept).learnt()
     found: list[Change] = []
     for work, (_, voice) in zip(works(crew), _voices(crew, watcher), strict=True):
-        found.append(change(work, voice, found[-1] if found else None))
+        found.append(change(work, voice, found[-1] if found else None, times))
     return found
 
 

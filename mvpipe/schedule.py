@@ -17,6 +17,8 @@ from itertools import groupby
 from math import fsum
 from typing import TypeVar
 
+from mvpipe.render.backend import BARE, Conditioning
+
 K = TypeVar("K")
 
 MENDS = 400
@@ -48,7 +50,8 @@ class Ask:
     steps : of its sampling
     step_s : seconds of one of them on a server of speed 1; 0 where nobody knows
     profile : name of its sampling profile
-    bulk : what its need of memory grows with: pixels of all its frames; 0 where nobody knows
+    conditioning : what its references add to a step
+    bulk : what its need of memory grows with: rows of its sequence, references too; 0 where nobody knows
     only : names of the servers that may render it; empty for all
     """
 
@@ -62,6 +65,7 @@ class Ask:
     steps: int = 0
     step_s: float = 0.0
     profile: str = ""
+    conditioning: Conditioning = BARE
     bulk: int = 0
     only: frozenset[str] = frozenset()
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mvpipe.build.journal import Journal
+from mvpipe.render.backend import Conditioning
 from mvpipe.timing import Rendered, Times, learn
 
 EVENT = "rendered"
@@ -90,7 +91,8 @@ def read(data: Mapping[str, Any]) -> Rendered:
     """A take as it was noted; what an earlier version did not note is not known."""
     known = {one.name for one in fields(Rendered)}
     told = {name: value for name, value in data.items() if name in known}
-    return Rendered(**{**told, "size": (int(data["size"][0]), int(data["size"][1]))})
+    size, riding = (int(data["size"][0]), int(data["size"][1])), Conditioning(**data.get("conditioning", {}))
+    return Rendered(**{**told, "size": size, "conditioning": riding})
 
 
 def _lines(path: Path) -> list[str]:

@@ -1,8 +1,9 @@
 """How long takes need, learnt from the takes a project has made; published figures until there are any.
 
-A step's time grows with a power of the rows of the model's sequence. The power is shared by all servers and
-read off the user's own takes once these differ in length; the rest is one factor a server. Cutting never asks
-this: its price of a frame is the published one, or a plan would change with every take.
+A step's time grows with a power of the rows of the model's sequence, those of references among them. The
+power is shared by all servers and read off the user's own takes once these differ in length; the rest is one
+factor a server, and where its own takes tell, one a profile, with films to follow and without. Cutting never
+asks this: its price of a frame is the published one, or a plan would change with every take.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, fsum, log
 
+from mvpipe.render.backend import BARE, Conditioning
 from mvpipe.render.comfyui.times import FRAME_S, GROWTH, LOAD_S, OTHER_S, REFERENCE, STEP_S, TEXT_S, rows
 
 GROWTH_SPREAD, STEP_SPREAD = 0.3, 0.1
@@ -32,6 +34,10 @@ LATEST = 24
 """Takes of a server its factors are read from: a driver update is noticed within a night."""
 
 
+Kind = tuple[str, str, bool]
+"""Server, profile, and whether a film is followed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
     """A take that was made, as far as its times are known.
@@ -48,6 +54,7 @@ class Rendered:
     profile : name of the sampling profile
     text_s, load_s : seconds the server spent on the prompt, and on all else before the first step; None where
         nobody heard, next to nothing where it was there already
+    conditioning : what its references added to a step
     """
 
     shot: int
@@ -61,6 +68,16 @@ class Rendered:
     profile: str = ""
     text_s: float | None = None
     load_s: float | None = None
+    conditioning: Conditioning = BARE
+
+    @property
+    def factor_of(self) -> Kind:
+        """Whose factor its seconds tell."""
+        return self.host, self.profile, self.conditioning.filmed
+
+    def factor(self, growth: float) -> float:
+        """Its seconds of a step, as a multiple of the published; above 0 where they were heard."""
+        return (self.step_s or 0.0) / step_s(self.frames, self.size, growth, self.conditioning.rows)
 
     @property
     def rest_s(self) -> float | None:
@@ -78,7 +95,7 @@ class Times:
     ----------
     growth : exponent of the rows
     steps, rests : server -> factor on the published seconds of a step, and of all else
-    profiles : (server, profile) -> factor on a step's seconds that takes of this profile have told
+    kinds : kind -> factor on a step's seconds that takes of this kind have told
     texts, loads : server -> seconds to encode a text, to load models, where they were heard
     learnt : takes it was learnt from
     """
@@ -86,21 +103,36 @@ class Times:
     growth: float = GROWTH
     steps: Mapping[str, float] = field(default_factory=dict[str, float])
     rests: Mapping[str, float] = field(default_factory=dict[str, float])
-    profiles: Mapping[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
+    kinds: Mapping[Kind, float] = field(default_factory=dict[Kind, float])
     texts: Mapping[str, float] = field(default_factory=dict[str, float])
     loads: Mapping[str, float] = field(default_factory=dict[str, float])
     learnt: int = 0
 
     def predict_s(
-        self, frames: int, size: tuple[int, int], steps: int, host: str = "", profile: str = ""
+        self,
+        frames: int,
+        size: tuple[int, int],
+        steps: int,
+        host: str = "",
+        profile: str = "",
+        conditioning: Conditioning = BARE,
     ) -> float:
         """Seconds of a take; of a server nobody knows, as of the median of those that are known."""
-        return steps * self.step_s(frames, size, host, profile) + _of(self.rests, host) * rest_s(frames, size)
+        step = self.step_s(frames, size, host, profile, conditioning)
+        return steps * step + _of(self.rests, host) * rest_s(frames, size)
 
-    def step_s(self, frames: int, size: tuple[int, int], host: str = "", profile: str = "") -> float:
-        """Seconds of a step."""
-        factor = self.profiles.get((host, profile)) or _of(self.steps, host)
-        return factor * step_s(frames, size, self.growth)
+    def step_s(
+        self,
+        frames: int,
+        size: tuple[int, int],
+        host: str = "",
+        profile: str = "",
+        conditioning: Conditioning = BARE,
+    ) -> float:
+        """Seconds of a step; of a film nobody has followed yet, as of takes without, but for its rows."""
+        kinds = [(host, profile, filmed) for filmed in (conditioning.filmed, False)]
+        factor = next((self.kinds[kind] for kind in kinds if kind in self.kinds), _of(self.steps, host))
+        return factor * step_s(frames, size, self.growth, conditioning.rows)
 
     def text_s(self, host: str = "") -> float:
         """Seconds of a take that are for its prompt."""
@@ -115,9 +147,9 @@ class Times:
         return (_of(self.steps, reference) if reference else 1.0) / _of(self.steps, host)
 
 
-def step_s(frames: int, size: tuple[int, int], growth: float = GROWTH) -> float:
-    """Published seconds of a step."""
-    return float(STEP_S * (rows(size, frames) / rows(*REFERENCE)) ** growth)
+def step_s(frames: int, size: tuple[int, int], growth: float = GROWTH, added: int = 0) -> float:
+    """Published seconds of a step, with so many rows of references."""
+    return float(STEP_S * ((rows(size, frames) + added) / rows(*REFERENCE)) ** growth)
 
 
 def rest_s(frames: int, size: tuple[int, int]) -> float:
@@ -135,28 +167,30 @@ def learn(rendered: Sequence[Rendered]) -> Times:
     latest = {host: takes[-LATEST:] for host, takes in by_host.items()}
     growth = _growth(latest)
     steps = {
-        host: statistics.median(t.step_s / step_s(t.frames, t.size, growth) for t in takes if t.step_s)
+        host: statistics.median(take.factor(growth) for take in _plain(takes))
         for host, takes in latest.items()
     }
     rests = {
         host: statistics.median((t.rest_s or 0.0) / rest_s(t.frames, t.size) for t in takes)
         for host, takes in latest.items()
     }
-    kinds = defaultdict[tuple[str, str], list[float]](list)
-    for host, takes in latest.items():
-        for take in takes:
-            if take.step_s:
-                factor = take.step_s / step_s(take.frames, take.size, growth)
-                kinds[host, take.profile].append(factor)
+    kinds = defaultdict[Kind, list[float]](list)
+    for take in (take for takes in latest.values() for take in takes):
+        kinds[take.factor_of].append(take.factor(growth))
     return Times(
         growth=growth,
         steps=steps,
         rests=rests,
-        profiles={kind: statistics.median(factors) for kind, factors in kinds.items()},
+        kinds={kind: statistics.median(factors) for kind, factors in kinds.items()},
         texts=_spent({host: [take.text_s for take in takes] for host, takes in latest.items()}),
         loads=_spent({host: [take.load_s for take in takes] for host, takes in latest.items()}),
         learnt=sum(map(len, latest.values())),
     )
+
+
+def _plain(takes: Sequence[Rendered]) -> Sequence[Rendered]:
+    """Those that follow no film; all, where every one does."""
+    return [take for take in takes if not take.conditioning.filmed] or takes
 
 
 def _spent(heard: Mapping[str, Sequence[float | None]]) -> dict[str, float]:
@@ -170,10 +204,13 @@ def _spent(heard: Mapping[str, Sequence[float | None]]) -> dict[str, float]:
 
 
 def _growth(latest: Mapping[str, Sequence[Rendered]]) -> float:
-    """The exponent: least squares within servers, drawn towards the published one as far as data are few."""
+    """The exponent: least squares within servers, drawn towards the published one as far as data are few.
+
+    Takes with films would tell what films cost, not how a step grows: they count where there are no others.
+    """
     over, under = GROWTH / GROWTH_SPREAD**2, 1 / GROWTH_SPREAD**2
     for takes in latest.values():
-        seen = [(_log_rows(t), log((t.step_s or 1.0) / STEP_S)) for t in takes]
+        seen = [(_log_rows(t), log((t.step_s or 1.0) / STEP_S)) for t in _plain(takes)]
         middle = statistics.median(y - GROWTH * x for x, y in seen)
         usual = [(x, y) for x, y in seen if abs(y - GROWTH * x - middle) < ODD]
         if not usual:  # of two takes far apart, neither is near the middle
@@ -187,7 +224,7 @@ def _growth(latest: Mapping[str, Sequence[Rendered]]) -> float:
 
 
 def _log_rows(take: Rendered) -> float:
-    return log(rows(take.size, take.frames) / rows(*REFERENCE))
+    return log((rows(take.size, take.frames) + take.conditioning.rows) / rows(*REFERENCE))
 
 
 def _of(factors: Mapping[str, float], host: str) -> float:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from mvpipe import stopwatch as module
 from mvpipe.build.journal import Journal
-from mvpipe.stopwatch import FILE, Stopwatch
+from mvpipe.render.backend import Conditioning
+from mvpipe.stopwatch import FILE, Stopwatch, read
 from mvpipe.timing import Rendered
 
 Open = Callable[[str], Journal]
@@ -53,6 +56,14 @@ def test_a_take_counts_once_and_the_own_are_the_latest(opened: Open, tmp_path: P
     own = Stopwatch(journal=opened("two"), folder=user)
     own.note(take(30.0), "own")
     assert own.learnt().learnt == 2
+
+
+def test_what_a_take_followed_is_kept_and_an_earlier_version_said_nothing_of_it() -> None:
+    filmed = replace(take(10.0), conditioning=Conditioning(rows=9_000, filmed=True))
+    noted = json.loads(json.dumps(asdict(filmed)))
+    assert read(noted) == filmed
+    del noted["conditioning"]
+    assert read(noted) == take(10.0)
 
 
 def test_what_cannot_be_read_is_passed_over_and_what_cannot_be_written_is_said(

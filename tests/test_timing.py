@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from mvpipe.render.comfyui.times import LOAD_S, predict_s
+from mvpipe.render.backend import Conditioning
+from mvpipe.render.comfyui.times import LOAD_S, film_rows, predict_s, rows
 from mvpipe.timing import Rendered, Times, foresight, learn, rest_s, step_s
 
 SIZE = (1344, 768)
@@ -120,3 +121,49 @@ def test_text_and_models_cost_what_they_took_when_they_were_not_there_yet() -> N
     assert times.text_s("a") == 28.0
     assert times.load_s("a") == 50.0
     assert times.load_s("b") == LOAD_S
+
+
+FILM = Conditioning(rows=film_rows(SIZE, 141, 141), filmed=True)
+PICTURES = Conditioning(rows=4 * 1008)
+
+
+def following(takes: list[Rendered], riding: Conditioning, times: float) -> list[Rendered]:
+    """The same takes with references, their steps so many times as long."""
+    return [
+        replace(one, conditioning=riding, step_s=(one.step_s or 0.0) * times, shot=50 + one.shot)
+        for one in takes
+    ]
+
+
+def test_a_film_nobody_has_followed_yet_costs_what_its_rows_say() -> None:
+    times = Times()
+    plain, filmed = times.step_s(141, SIZE), times.step_s(141, SIZE, conditioning=FILM)
+    assert filmed / plain == pytest.approx(3.0, abs=0.05)
+    pictured = times.step_s(141, SIZE, conditioning=PICTURES)
+    assert pictured / plain == pytest.approx(((rows(SIZE, 141) + 4032) / rows(SIZE, 141)) ** 1.6)
+    assert times.predict_s(141, SIZE, 8, conditioning=FILM) == pytest.approx(8 * filmed + rest_s(141, SIZE))
+    taught = learn(card("a", 2.0, 1.6, [141] * 5))
+    assert taught.step_s(141, SIZE, "a", conditioning=FILM) == pytest.approx(2 * filmed)
+
+
+def test_takes_with_films_tell_what_films_cost_and_nothing_of_the_others() -> None:
+    plain = card("a", 2.0, 1.6, [124, 141, 158, 175, 192] * 2)
+    times = learn([*plain, *following(card("a", 2.0, 1.6, [141] * 8), FILM, 1.9)])
+    alone = learn(plain)
+    assert times.growth == alone.growth
+    assert times.step_s(141, SIZE, "a") == alone.step_s(141, SIZE, "a")
+    assert times.speed("a") == alone.speed("a")
+    assert times.step_s(141, SIZE, "a", conditioning=FILM) == pytest.approx(
+        1.9 * times.step_s(141, SIZE, "a")
+    )
+
+
+def test_a_server_that_followed_films_alone_is_known_by_them() -> None:
+    times = learn(following(card("a", 2.0, 1.6, [141] * 4), FILM, (1 + FILM.rows / rows(SIZE, 141)) ** 1.6))
+    assert times.step_s(141, SIZE, "a") == pytest.approx(2 * step_s(141, SIZE))
+
+
+@pytest.mark.parametrize("wrong", [{"rows": -1}, {"rows": 0, "filmed": True}])
+def test_what_references_cannot_add(wrong: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="not below 0"):
+        Conditioning(**wrong)  # type: ignore[arg-type]

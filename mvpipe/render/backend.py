@@ -271,6 +271,28 @@ class Host(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Conditioning:
+    """What references add to every step of a sampling.
+
+    Parameters
+    ----------
+    rows : that ride through each step beside the shot's own
+    filmed : whether films are among the references
+    """
+
+    rows: int = 0
+    filmed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.rows < 0 or (self.filmed and not self.rows):
+            raise ValueError(f"rows not below 0, and above it with a film: {self}")
+
+
+BARE = Conditioning()
+"""No references."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
     """What a take asks of the server that makes it.
 
@@ -280,12 +302,14 @@ class Needs:
     text : digest of what is encoded before sampling
     steps : of the sampling; 0 where nobody knows
     profile : name of the sampling profile
+    conditioning : what its references add to a step
     """
 
     model: str
     text: str
     steps: int
     profile: str = ""
+    conditioning: Conditioning = BARE
 
 
 @runtime_checkable

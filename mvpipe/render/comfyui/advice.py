@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mvpipe.errors import SettingsError
-from mvpipe.render.backend import Setup
-from mvpipe.render.comfyui import videos
+from mvpipe.render.backend import Conditioning, Setup
+from mvpipe.render.comfyui import media, videos
 from mvpipe.render.comfyui.bank import References
 from mvpipe.render.comfyui.examine import examine
 from mvpipe.render.comfyui.graph import Graph
@@ -16,7 +16,7 @@ from mvpipe.render.comfyui.options import Options
 from mvpipe.render.comfyui.profiles import default_profile, find_profile
 from mvpipe.render.comfyui.sampling import changed, placed
 from mvpipe.render.comfyui.template import Template
-from mvpipe.render.comfyui.times import slowed
+from mvpipe.render.comfyui.times import film_rows, slowed, sound_rows, still_rows
 
 LOOSE = {
     "none": "its takes are not locked to the voice: it is a reference that the model may follow",
@@ -67,14 +67,32 @@ def judged(where: str, graph: Graph) -> list[str]:
     return [f"{where}: {remark}" for remark in remarks if remark.level == "warn"]
 
 
+def conditioning(setup: Setup, bank: References, detail: str) -> Conditioning:
+    """What a shot's references add to every step of its sampling.
+
+    Parameters
+    ----------
+    detail : of the pictures, `match` or `max`
+    """
+    stills = (media.as_sent(one.role, one.asset)["size"] for one in bank.pictures)
+    sounds = (media.as_sent(one.role, one.asset)["seconds"] for one in bank.voices)
+    filmed = _film_rows(setup, bank)
+    rows = filmed + sum(still_rows((wide, high), setup.size, detail) for wide, high in stills)
+    return Conditioning(rows=rows + sum(map(sound_rows, sounds)), filmed=filmed > 0)
+
+
 def cost(shot: str, setup: Setup, bank: References) -> Iterator[str]:
     """What reference films cost; nothing is said of shots without any."""
-    found = [videos.motion(one.asset.path, one.asset.digest) for one in bank.videos]
-    if found:
-        sent = [(one.size, int(one.seconds * videos.RATE)) for one in found]
-        many = "a reference video" if len(found) == 1 else f"{len(found)} reference videos"
-        times = slowed(setup.size, len(setup.shot.window), sent)
+    if rows := _film_rows(setup, bank):
+        many = "a reference video" if len(bank.videos) == 1 else f"{len(bank.videos)} reference videos"
+        times = slowed(setup.size, len(setup.shot.window), rows)
         yield (
-            f"{shot}: {many}: every step takes about {times:.1f} times as long as without, which the times "
-            "foretold do not count; a shorter or smaller film costs less"
+            f"{shot}: {many}: every step takes about {times:.1f} times as long as without, until takes tell; "
+            "a shorter or smaller film costs less"
         )
+
+
+def _film_rows(setup: Setup, bank: References) -> int:
+    found = (videos.motion(one.asset.path, one.asset.digest) for one in bank.videos)
+    frames = len(setup.shot.window)
+    return sum(film_rows(one.size, int(one.seconds * videos.RATE), frames) for one in found)

@@ -121,6 +121,7 @@ class ComfyUI:
             text=digest_of([made.prompt, [one.asset.digest for one in made.bank.all]]),
             steps=(facts[0].steps or 0) if facts else 0,
             profile=made.profile,
+            conditioning=made.conditioning,
         )
 
     def voice_format(self, frames: int) -> VoiceFormat:

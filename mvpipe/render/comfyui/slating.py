@@ -14,7 +14,7 @@ from typing import Any
 
 from mvpipe.errors import MediaError, SettingsError, StoryboardError
 from mvpipe.film import Continuity, Shot, ShotKind
-from mvpipe.render.backend import Asset, Setup
+from mvpipe.render.backend import Asset, Conditioning, Setup
 from mvpipe.render.comfyui import advice, media
 from mvpipe.render.comfyui.bank import References, references
 from mvpipe.render.comfyui.filling import fill
@@ -48,6 +48,7 @@ class ShotGraph:
     sound : what is heard in it
     lock : what the graph does to the audio rows
     bank : the references, numbered
+    conditioning : what they add to every step
     notes : what the user should know
     """
 
@@ -57,6 +58,7 @@ class ShotGraph:
     sound: Sounding
     lock: Lock
     bank: References
+    conditioning: Conditioning
     notes: tuple[str, ...]
 
     @property
@@ -163,6 +165,7 @@ def shot_graph(setup: Setup, template: Template, options: Options) -> ShotGraph:
         sound=sound,
         lock=lock,
         bank=bank,
+        conditioning=advice.conditioning(setup, bank, str(values.get("picture_detail", "match"))),
         notes=(*prompt.notes, *odd, *unused),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from math import sqrt
 
 from mvpipe.render.comfyui.profiles import default_profile, find_profile
 
@@ -20,6 +20,9 @@ TEXT_S, LOAD_S = 6.0, 40.0
 
 REFERENCE = (960, 544), 124
 
+SHORT_EDGE = 2_048
+"""Pixels of a reference picture's short edge at full detail (`ref_image_size` `max`, h3.md 1.1)."""
+
 
 def rows(size: tuple[int, int], frames: int) -> int:
     """Rows of the model's sequence, references left out: of the picture and of the sound."""
@@ -31,19 +34,48 @@ def _picture_rows(size: tuple[int, int], frames: int) -> int:
     return groups * (size[0] // 32) * (size[1] // 32)
 
 
-def slowed(size: tuple[int, int], frames: int, videos: Iterable[tuple[tuple[int, int], int]]) -> float:
-    """How many times as long a step takes with reference films as without.
-
-    Their rows ride through every step like the shot's own (h3.md 4). A film is cut to the shot's frames, and
-    then down to 17k+5.
+def film_rows(shown: tuple[int, int], count: int, frames: int) -> int:
+    """Rows of a reference film: it is cut to the shot's frames, then down to 17k+5 (h3.md 1.1).
 
     Parameters
     ----------
-    videos : (size as sent, frames) of each
+    shown : (width, height) as sent
+    count : frames it has
+    frames : of the shot
+    """
+    kept = min(count, frames)
+    return _picture_rows(shown, kept - (kept - 5) % 17)
+
+
+def still_rows(shown: tuple[int, int], size: tuple[int, int], detail: str = "match") -> int:
+    """Rows of a reference picture: `match` brings it down to the shot's area, `max` to a short edge of 2048.
+
+    Parameters
+    ----------
+    shown : (width, height) as sent
+    size : of the shot
+    """
+    wide, high = shown
+    if detail == "max":
+        scale = min(1.0, SHORT_EDGE / min(shown))
+    else:
+        scale = min(1.0, sqrt(size[0] * size[1] / (wide * high)))
+    return max(1, round(wide * scale / 32)) * max(1, round(high * scale / 32))
+
+
+def sound_rows(seconds: float) -> int:
+    """Rows of a reference sound: two a latent, all of it (h3.md 0.7)."""
+    return 2 * round(seconds * 40)
+
+
+def slowed(size: tuple[int, int], frames: int, added: int) -> float:
+    """How many times as long a step takes with so many rows of references as without.
+
+    Nobody has published a time with references. Their rows ride through every step like the shot's own (h3.md
+    4), so they are priced like these: a film as large and as long as the shot makes a step 2 ** 1.6 = 3 times
+    as long.
     """
     own = rows(size, frames)
-    kept = ((shown, min(count, frames)) for shown, count in videos)
-    added = sum(_picture_rows(shown, count - (count - 5) % 17) for shown, count in kept)
     return float(((own + added) / own) ** GROWTH)
 
 

@@ -15,6 +15,7 @@ from PIL import Image
 
 from mvpipe.errors import GraphRejected, MediaError, RenderFailed, SettingsError, StoryboardError, Unreachable
 from mvpipe.film import Continuity, ShotKind, Slate
+from mvpipe.floor import ask
 from mvpipe.render.backend import Backend, CastMember, Setup, WantsVoice
 from mvpipe.render.comfyui import template
 from mvpipe.render.comfyui.address import address
@@ -23,9 +24,11 @@ from mvpipe.render.comfyui.client import Client
 from mvpipe.render.comfyui.options import Options
 from mvpipe.render.comfyui.ordering import key_of
 from mvpipe.render.comfyui.script import Sounding
+from mvpipe.render.comfyui.times import film_rows
 from mvpipe.render.comfyui.vocal import vocal_samples, wav_bytes
 from mvpipe.takes import family, take_task
 from mvpipe.testing.standin import Standin, standin
+from mvpipe.timing import Times
 from mvpipe.tools import picture
 from mvpipe.tools.heard import hear
 from mvpipe.tools.likeness import likeness
@@ -179,7 +182,23 @@ class TestSlates:
         notes = " | ".join(nowhere(tmp_path).notes(wish))
         assert "shot 3: a reference video: every step takes about 1.0 times as long as without" in notes
         assert "30 pictures a second: brought to 24" in notes
+        bare, riding = (nowhere(tmp_path).needs(one).conditioning for one in (setup(files), wish))
+        assert (bare.filmed, riding.filmed) == (False, True)
+        assert riding.rows - bare.rows == film_rows((320, 192), 48, len(wish.shot.window))
         assert nowhere(tmp_path).pinned(wish)[film.digest] == {"size": [320, 192], "seconds": 2.0}
+
+    def test_a_take_that_follows_a_film_is_asked_for_with_its_time(self, tmp_path: Path, files: Path) -> None:
+        size = "{}x{}".format(*SIZE)
+        film = filmed(files / "whole.mp4", seconds=6, size=size)
+        plain, backend = setup(files), nowhere(tmp_path)
+        wish = replace(plain, cast=(replace(plain.cast[0], videos=(film,)),))
+        slow, quick = (ask(backend, Times(), "take 3.1", one) for one in (wish, plain))
+        assert slow.step_s / quick.step_s == pytest.approx(3.0, abs=0.1)
+        assert slow.seconds - quick.seconds == pytest.approx(quick.steps * (slow.step_s - quick.step_s))
+        assert slow.bulk > 1.9 * quick.bulk
+        taught = Times(kinds={("http://127.0.0.1:9", quick.profile, True): 0.5})
+        assert ask(backend, taught, "take 3.1", wish).step_s == pytest.approx(slow.step_s / 2)
+        assert ask(backend, taught, "take 3.1", plain).step_s == quick.step_s
 
     def test_a_film_the_graph_has_no_place_for_is_named(self, tmp_path: Path, files: Path) -> None:
         film = filmed(files / "walk.mp4", seconds=2)

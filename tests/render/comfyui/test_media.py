@@ -10,7 +10,7 @@ import pytest
 from mvpipe.errors import StoryboardError
 from mvpipe.render.backend import Asset
 from mvpipe.render.comfyui import media, videos, voices
-from mvpipe.render.comfyui.times import slowed
+from mvpipe.render.comfyui.times import film_rows, slowed, sound_rows, still_rows
 from mvpipe.render.comfyui.videos import canvas
 from mvpipe.tools import frames, picture
 from mvpipe.tools.heard import hear
@@ -120,10 +120,19 @@ class TestVideos:
 
     def test_a_film_as_large_as_the_shot_makes_a_step_three_times_as_long(self) -> None:
         size = (1344, 768)
-        assert slowed(size, 124, []) == 1
-        assert slowed(size, 124, [(size, 124)]) == pytest.approx(2**1.6, rel=0.02)
-        assert slowed(size, 124, [(size, 360)]) == slowed(size, 124, [(size, 124)])
-        assert slowed(size, 124, [(size, 123)]) == slowed(size, 124, [(size, 107)])
+        assert slowed(size, 124, 0) == 1
+        assert slowed(size, 124, film_rows(size, 124, 124)) == pytest.approx(2**1.6, rel=0.02)
+        assert film_rows(size, 360, 124) == film_rows(size, 124, 124) == 37 * 42 * 24
+        assert film_rows(size, 123, 124) == film_rows(size, 107, 124)
+
+    def test_pictures_and_voices_ride_with_the_rows_that_h3_makes_of_them(self) -> None:
+        """h3.md 1.1 and 4: no picture above the shot's area, unless its full detail is asked for."""
+        size = (960, 544)
+        assert still_rows((320, 320), size) == still_rows((320, 320), size, "max") == 100
+        assert still_rows((1920, 1088), size) == 30 * 17
+        assert still_rows((1920, 1088), size, "max") == 60 * 34
+        assert still_rows((4096, 4096), size, "max") == 64 * 64
+        assert sound_rows(15) == 1200
 
 
 class TestVoices:
