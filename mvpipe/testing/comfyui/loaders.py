@@ -53,7 +53,9 @@ def load_image(run: Run, node_id: str, values: Values) -> Made:
             message = f"[Errno 1094995529] Invalid data found when processing input: '{path}'"
             raise NodeFailed("av.error.InvalidDataError", message)
         raise NodeFailed("PIL.UnidentifiedImageError", f"cannot identify image file '{path}'")
-    still = Still(digest=hashlib.sha256(content).hexdigest())
+    wide, high = (int.from_bytes(content[at : at + 4]) for at in (16, 20))  # a PNG's first chunk
+    pixels = wide * high if content.startswith(SIGNATURES[0]) else 0
+    still = Still(digest=hashlib.sha256(content).hexdigest(), pixels=pixels)
     return Made(outputs=(still, still.digest))
 
 
@@ -65,11 +67,18 @@ def load_audio(run: Run, node_id: str, values: Values) -> Made:
 
 
 def load_video(run: Run, node_id: str, values: Values) -> Made:
-    """A video file as a reference: by its bytes alone, its pictures are not decoded."""
+    """A video file as a reference: by its bytes and its header, its pictures are not decoded."""
+    import av
+
     path = locate(run.comfy.settings, values["file"])
     assert path is not None
     look = hashlib.sha256(path.read_bytes()).hexdigest()
-    picture = Picture(width=64, height=64, frames=5, look=look)
+    try:
+        with av.open(str(path)) as container:
+            film = container.streams.video[0]
+            picture = Picture(width=film.width, height=film.height, frames=film.frames, look=look)
+    except (av.error.FFmpegError, IndexError) as exc:
+        raise NodeFailed("av.error.InvalidDataError", f"Invalid data found: '{path}'") from exc
     return Made(outputs=(Video(picture=picture, rate=Fraction(24)),))
 
 

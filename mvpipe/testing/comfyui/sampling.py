@@ -81,7 +81,8 @@ def sample(
     """
     _check_packs(run, guider, latent)
     _check_room(run, latent)
-    step_s = step_seconds(run.comfy.settings, latent.width, latent.height, latent.frames)
+    added = guider.conditioning.rows
+    step_s = step_seconds(run.comfy.settings, latent.width, latent.height, latent.frames, added)
     with run.sampling():
         for place in range(1, steps + 1):
             run.spend(step_s * guider.calls)

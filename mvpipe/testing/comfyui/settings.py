@@ -170,7 +170,7 @@ def rows(width: int, height: int, frames: int) -> int:
     return max(1, groups * (height // 32) * (width // 32)) + 2 * round(frames / 24 * 40)
 
 
-def step_seconds(settings: Settings, width: int, height: int, frames: int) -> float:
-    """Seconds of one sampling step on the chosen card."""
+def step_seconds(settings: Settings, width: int, height: int, frames: int, added: int = 0) -> float:
+    """Seconds of one sampling step on the chosen card, with so many rows of references."""
     at_reference = settings.step_s or CARDS[settings.card].step_s
-    return float(at_reference * (rows(width, height, frames) / REFERENCE_ROWS) ** GROWTH)
+    return float(at_reference * ((rows(width, height, frames) + added) / REFERENCE_ROWS) ** GROWTH)

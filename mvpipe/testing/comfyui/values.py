@@ -49,9 +49,10 @@ class Sound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Still:
-    """A picture file."""
+    """A picture file; `pixels` of it, 0 where its first bytes do not say."""
 
     digest: str
+    pixels: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +71,11 @@ class Model:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conditioning:
-    """The encoded prompt with its references; `guides` are audio keyframes."""
+    """The encoded prompt with its references and their `rows`; `guides` are audio keyframes."""
 
     facts: Mapping[str, Any]
     references: int = 0
+    rows: int = 0
     guides: int = 0
 
 
@@ -148,8 +150,21 @@ def references(values: Mapping[str, Any]) -> list[Any]:
 
 def conditioning(values: Mapping[str, Any]) -> Conditioning:
     """A prompt with its references."""
-    refs = references(values)
-    return Conditioning(facts={"prompt": values.get("prompt", ""), "refs": refs}, references=len(refs))
+    refs, facts = references(values), {"prompt": values.get("prompt", "")}
+    return Conditioning(facts={**facts, "refs": refs}, references=len(refs), rows=reference_rows(values))
+
+
+def reference_rows(values: Mapping[str, Any]) -> int:
+    """Rows of the pictures and films among the inputs: none larger or longer than the shot (h3.md 1.1, 4)."""
+    shot, frames = values.get("width", 0) * values.get("height", 0), on_grid(values.get("length", 5))
+    rows = 0
+    for value in values.values():
+        if isinstance(value, Picture):
+            groups = max(0, min(value.frames, frames) - 5) // 17 * 5 + 2
+            rows += groups * (value.width // 32) * (value.height // 32)
+        elif isinstance(value, Still):
+            rows += min(value.pixels, shot) // 32**2
+    return rows
 
 
 class NodeFailed(Exception):
