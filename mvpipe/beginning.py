@@ -137,7 +137,11 @@ def _look(brief: Brief) -> list[str]:
 def _people(cast: Mapping[str, Row]) -> list[str]:
     if not cast:
         return []
-    rows = ["# Who is seen. Say how they look; pictures keep them the same person in every shot.", "cast:"]
+    rows = writing.comment(
+        "Who is seen. Say how they look, or, where there is a picture, what it does not show; pictures keep "
+        "them the same person in every shot."
+    )
+    rows.append("cast:")
     for name, row in cast.items():
         rows += [f"  {writing.scalar(name)}:", *writing.lines(row, 4)]
         if "pictures" not in row:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 SOMEBODY = "describe age, hair, face and clothes in words a stranger could draw from"
 
+PICTURED = "exactly as in the picture"
+"""Of whom there is a picture: words of anybody else would be a second truth about one face."""
+
 Row = dict[str, Any]
 """A thing of the storyboard as it is to be written: key -> text, list or mapping."""
 
@@ -40,7 +43,8 @@ def people(given: Mapping[str, str], style: Style | None) -> dict[str, Row]:
     for number, (name, picture) in enumerate(given.items()):
         model = models.get(taken.get(name, ""))
         sings = model.sings if model else number == 0
-        found[name] = _person(model.description if model else SOMEBODY, sings=sings, picture=picture)
+        description = PICTURED if picture else model.description if model else SOMEBODY
+        found[name] = _person(description, sings=sings, picture=picture)
     return found
 
 

@@ -134,6 +134,16 @@ def test_every_style_is_loaded_planned_and_filmed_small(tmp_path: Path, style: s
     assert list((tmp_path / "styled.mvpipe" / "film").glob("*.mkv"))
 
 
+def test_a_picture_is_the_only_truth_about_a_face(studio: Studio) -> None:
+    words = ["--style", "band", "--cast", "zoe=m i.png", "--cast", "yan"]
+    init(studio, "pictured.yaml", *words)
+    text = (studio.folder / "pictured.yaml").read_text("utf-8")
+    cast = load(studio.folder / "pictured.yaml").storyboard.cast
+    assert (cast["zoe"].description, cast["zoe"].pictures) == ("exactly as in the picture", ("m i.png",))
+    assert "bleached crop" not in text, "the style's own singer"
+    assert "red beard" in cast["yan"].description, "of whom there is no picture"
+
+
 @pytest.mark.parametrize("style", names())
 def test_a_style_lends_its_look_and_its_people_take_new_names(studio: Studio, style: str) -> None:
     init(studio, f"{style}.yaml", "--style", style, "--cast", "zoe", "--cast", "yan")
