@@ -7,11 +7,20 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from mvpipe import pipeline
+from mvpipe.pipeline import Watcher
+from mvpipe.plan import Planned
+from mvpipe.project import open_project
+from mvpipe.render.comfyui.address import address
+from mvpipe.request import Machine
 from mvpipe.testing.standin import Standin, standin
+from mvpipe.timing import rest_s
+from tests.render.comfyui.clips import filmed
 from tests.whole.studio import Studio, build, build_for_h3, copied
 
 SECRET = "geheimes-wort"
@@ -72,6 +81,39 @@ def test_a_take_that_failed_in_silence_is_taken_again(studio: Studio, server: St
     studio.run(*render(studio, server.url))
     assert studio.json("status")["result"] == "complete"
     assert len(studio.entries("take")) in (len(studio.plan()["shots"]), len(studio.plan()["shots"]) + 1)
+
+
+def test_a_reference_film_is_in_every_time_that_is_foretold(studio: Studio) -> None:
+    filmed(studio.folder / "walk.mp4", seconds=9, size="256x160")
+    plain = foretold(studio)
+    studio.edit("a woman in a red raincoat", "a woman in a red raincoat, videos: [walk.mp4]")
+    slow = foretold(studio)
+    for before, now in zip(plain.planned, slow.planned, strict=True):
+        assert (now.shot.cut, now.shot.window) == (before.shot.cut, before.shot.window), "cuts do not move"
+        steps = [one.seconds - rest_s(len(one.shot.window), (256, 160)) for one in (before, now)]
+        assert steps[1] / steps[0] == pytest.approx(2.5 if now.shot.card.cast else 1, abs=0.15)
+    assert slow.changes == pytest.approx([one.seconds for one in slow.planned])
+    assert slow.night > 1.3 * plain.night
+
+
+@dataclass(frozen=True)
+class Foretold:
+    """What a plan, a change and a night are said to need, in seconds."""
+
+    planned: tuple[Planned, ...]
+    changes: list[float]
+    night: float
+
+
+def foretold(studio: Studio) -> Foretold:
+    url = "http://127.0.0.1:9"
+    request = studio.request(url, machines=(Machine(address=address(url)),))
+    with open_project(studio.project) as project:
+        ready = pipeline.prepare(project, request, Watcher(), keep=False)
+        changes = [one.seconds for one in pipeline.foresee(project, ready, Watcher())]
+        night = pipeline.foretell(project, ready)
+        assert night
+        return Foretold(ready.production.plan.planned, changes, night.schedule.makespan_s)
 
 
 @pytest.mark.slow
