@@ -88,8 +88,8 @@ def _change(work: ShotWork, slates: Sequence[Slate], times: Times) -> Change:
     for task in tasks:
         entry = vault.find(task.key, repair=False)
         if entry is None:
-            why = _reasons(crew, shot, task)
-            return Change(shot=shot, render=True, why=why, seconds=_seconds(work, times))
+            seconds = _seconds(work, times)
+            return Change(shot=shot, render=True, why=_reasons(crew, shot, task), seconds=seconds)
         take = known.get(task.key)
         if take is None or take.outcome is not Outcome.FAIL:
             name = f"take {take.number}" if take else "a take nobody has looked at"
