@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from mvpipe.build.graph import Progress, Work
+from mvpipe.build.key import Task
+from mvpipe.build.vault import Entry
 from mvpipe.cutting import NOBODY
-from mvpipe.film import Continuity, Finding, Shot, ShotKind, Slate
+from mvpipe.film import Continuity, Finding, Outcome, Shot, ShotKind, Slate
 from mvpipe.render.backend import Asset, Backend, CastMember, LocksSound
 
 if TYPE_CHECKING:
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
     from mvpipe.gate.people import Expected
     from mvpipe.gate.portraits import Faces
     from mvpipe.tools.audible import Audible
+
+PROMISE_VERSION = 1
+"""Raised when the same look, voice, pictures and rules would get other findings."""
 
 SLIP = 2
 """Frames beside what is seen into which a picture may be slipped without being looked at again."""
@@ -49,6 +55,44 @@ class Casting:
         """Whether a take of the slate has to be listened to."""
         return isinstance(self.backend, LocksSound) and self.backend.locks(slate)
 
+    def promise(self, shot: Shot, take: Entry, slate: Slate, look: Entry, sent: Mapping[str, Path]) -> Work:
+        """Hold a take against what its shot and its slate promise; its facts are the findings.
+
+        Parameters
+        ----------
+        slate, look : of the take
+        sent : role -> file, of all that went into it
+        """
+
+        def make(folder: Path, progress: Progress) -> Mapping[str, Any]:
+            from mvpipe.gate.look import Look
+
+            found = self.judge(shot, slate, sent, Look.load(look.facts, look.folder))
+            return {"findings": [asdict(one) for one in found]}
+
+        card = shot.card
+        params = {
+            "kind": card.kind.value,
+            "cast": [[name, self.cast[name].sings] for name in card.cast],
+            "voice": shot.voice,
+            "shown": [shown(shot).start, shown(shot).stop],
+            "rate": str(shot.cut.rate),
+            "chain": shot.number if card.continuity is Continuity.CHAIN else 0,
+            "lips": self.lips,
+            "rules": dict(self.rules),
+        }
+        inputs = {"take": take.key, "look": look.key, **self.pictures(shot)}
+        return Work(
+            task=Task(name="promise", version=PROMISE_VERSION, inputs=inputs, params=params), make=make
+        )
+
+    def pictures(self, shot: Shot) -> dict[str, str]:
+        """Name -> digest of the pictures by which the shot's people are known; empty where no faces are."""
+        if not self.wants_faces(shot):
+            return {}
+        members = ((name, self.cast[name].pictures) for name in shot.card.cast)
+        return {f"picture:{name}/{k}": one.digest for name, many in members for k, one in enumerate(many)}
+
     def judge(self, shot: Shot, slate: Slate, assets: Mapping[str, Path], look: Look) -> tuple[Finding, ...]:
         """The findings on a take's people and on its sound, as far as it was looked at and listened to.
 
@@ -79,6 +123,11 @@ class Casting:
         if self.drawn or not shot.card.cast:
             return {}
         return names_of(look.seen, expected(shot, self.cast, like_pictures=True), self.rules)
+
+
+def findings(promise: Entry) -> tuple[Finding, ...]:
+    """What `Casting.promise` found."""
+    return tuple(Finding(**{**one, "outcome": Outcome(one["outcome"])}) for one in promise.facts["findings"])
 
 
 def sings(shot: Shot, cast: Mapping[str, CastMember]) -> bool:

@@ -129,7 +129,7 @@ class Lips:
             )
             return {**verdict.as_json(), "elsewhere": [*elsewhere]}
 
-        inputs = {"look": look.key, **self.inputs, **self._pictures(shot)}
+        inputs = {"look": look.key, **self.inputs, **self.casting.pictures(shot)}
         params = {"start": start, "stop": stop, "rules": figures(self.production.gate.rules, LOOKED_AT)}
         return Work(task=Task(name="lips", version=LIPS_VERSION, inputs=inputs, params=params), make=make)
 
@@ -207,13 +207,6 @@ class Lips:
             return {}
         ear = _ear(self._weights, self.production.vocals.path(STEM), self._sample_rate)
         return ear.elsewhere((start / self._sample_rate, stop / self._sample_rate), many=many)
-
-    def _pictures(self, shot: Shot) -> dict[str, str]:
-        """The pictures by which the singer is known."""
-        if not self.casting.wants_faces(shot):
-            return {}
-        members = ((name, self.production.cast[name].pictures) for name in shot.card.cast)
-        return {f"picture:{name}/{k}": one.digest for name, many in members for k, one in enumerate(many)}
 
     @property
     def inputs(self) -> dict[str, str]:

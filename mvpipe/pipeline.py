@@ -3,8 +3,8 @@
 ::
 
     prep    song ──► vocals ──► hearing ──► plan                       a value, written to plan.json
-    shoot   voice N ──► take N.k ──► look N.k ──► lips N.k ──► shot N ──► reel ──► film, phone
-                                                     └──► control, screening ──► another take, or shot N
+    shoot   voice N ──► take N.k ──► look N.k ──► promise N.k ──► lips N.k ──► shot N ──► reel ──► film, phone
+                                                                     └──► control, screening ──► another take
 
 `prep` reads the song, separates the voice, listens, and cuts; it ends in a `Plan`. `shoot` is a graph built
 from that value: every shot on its way from the slice of the voice to the mezzanine (`shoot.py`), the lips of

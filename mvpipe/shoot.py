@@ -2,10 +2,10 @@
 
 ::
 
-    voice 3 ──► take 3.1 ──► look 3.1 ──► lips 3.1 ──► shot 3
-                                │ fails      │ does not pass: all shots are weighed together (screening.py)
-                                │            └──► screening 1 ──► take 3.2, or shot 3
-                                └──► take 3.2 ──► look 3.2 ──► lips 3.2
+    voice 3 ──► take 3.1 ──► look 3.1 ──► promise 3.1 ──► lips 3.1 ──► shot 3
+                                             │ fails         │ does not pass: all shots are weighed together
+                                             │               └──► screening 1 ──► take 3.2, or shot 3
+                                             └──► take 3.2 ──► look 3.2 ──► promise 3.2 ──► lips 3.2
 
 A take depends on its own card, its slice of the voice and its pictures, not on the task that cut the song:
 moving one cut renders the two shots beside it and nothing else.
@@ -24,7 +24,7 @@ from mvpipe.attempts import Attempt, attempts, too_large
 from mvpipe.build.graph import NO_GROWTH, Growth, Node, Progress, Work
 from mvpipe.build.key import Task, file_digest
 from mvpipe.build.vault import Entry
-from mvpipe.casting import shown
+from mvpipe.casting import findings, shown
 from mvpipe.chain import join_frame, join_work
 from mvpipe.errors import BackendError, MediaError, MvpipeError, NotRendered, VaultError
 from mvpipe.film import Finding, Outcome, Shot, Slate, Verdict
@@ -324,8 +324,24 @@ class ShotWork:
         return self.lips.look(take, lips=self.judged, faces=faces, sound=sound)
 
     def _seen(self, name: str, take: Entry, look: Entry, number: int) -> Growth:
-        """A take whose pictures are whole goes on to its lips."""
-        verdict = self._judge(take, look)
+        """A take was looked at: it is held against what was promised of it, if anything was."""
+        casting, slate = self.lips.casting, slate_of(take)
+        if not (casting.wants_faces(self.shot) or casting.wants_sound(slate)):
+            return self._held(name, take, look, (), number)
+        promise = name.replace("look", "promise", 1)
+        self.crew.expect(promise, 1)
+        node = Node(
+            name=promise,
+            bind=lambda _: casting.promise(self.shot, take, slate, look, self.sent),
+            then=lambda found: self._held(name, take, look, findings(found), number),
+        )
+        return self._wait_for(node)
+
+    def _held(
+        self, name: str, take: Entry, look: Entry, promised: tuple[Finding, ...], number: int
+    ) -> Growth:
+        """A take whose pictures are whole, and that is what was promised, goes on to its lips."""
+        verdict = self._judge(take, look, promised)
         self.evidence[take.key] = Evidence(take=take, look=look)
         if verdict.outcome is Outcome.FAIL:
             return self._failed(take, verdict, number)
@@ -353,13 +369,12 @@ class ShotWork:
         self.crew.say(f"shot {self.shot.number}: attempt {number} fails: {verdict.reason}")
         return self._attempt()
 
-    def _judge(self, take: Entry, look: Entry) -> Verdict:
-        """Hold the take against what was asked for, against what it promises, and against all others."""
+    def _judge(self, take: Entry, look: Entry, promised: tuple[Finding, ...]) -> Verdict:
+        """Hold the take against what was asked for and against all others, beside what it promised."""
         from mvpipe.gate.judge import judge
-        from mvpipe.gate.look import Look
+        from mvpipe.gate.pictures import Sight
 
-        looked = Look.load(look.facts, look.folder)
-        seen = looked.sight
+        seen = Sight.from_json(look.facts["sight"])
         others = {digest: name for digest, (key, name) in self.crew.seen.items() if key != take.key}
         others |= self._earlier(take)
         verdict = judge(
@@ -372,7 +387,6 @@ class ShotWork:
             rules=self.lips.values,
         )
         self.crew.seen.setdefault(seen.digest, (take.key, f"a take of shot {self.shot.number}"))
-        promised = self.lips.casting.judge(self.shot, slate_of(take), self.sent, looked)
         return Verdict(findings=(*verdict.findings, *promised))
 
     def _earlier(self, take: Entry) -> dict[str, str]:

@@ -25,6 +25,7 @@ STAGES = {
     "voice": "cutting the voice",
     "take": "making takes",
     "look": "checking takes",
+    "promise": "telling who is seen and heard",
     "lips": "judging lips",
     "control": "proving the gate",
     "screening": "weighing all shots",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,6 +32,7 @@ from mvpipe.project import Project, open_project
 from mvpipe.render.backend import Asset, Progress, Setup
 from mvpipe.tools import ffmpeg, process
 from tests.whole.studio import build
+from tests.whole.test_planted import Saboteur
 
 WATCHER = Watcher()
 
@@ -115,6 +118,26 @@ def shoot(project: Project, folder: Path, backend: Puppeteer) -> pipeline.Made:
 def seen(project: Project, folder: Path, number: int) -> list[tuple[int, Outcome]]:
     shot = ready(project, folder, Puppeteer()).production.plan.shots[number - 1]
     return [(known.number, known.outcome) for known in takes.known_takes(project.journal, shot.cut)]
+
+
+def test_whoever_decides_starts_no_program(
+    project: Project, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No picture and no sound is decoded while servers wait to be told what is next."""
+    started: list[threading.Thread] = []
+    spawn = process._spawn
+
+    def heard(*words: Any) -> Any:
+        started.append(threading.current_thread())
+        return spawn(*words)
+
+    prepared = ready(project, folder, Puppeteer())
+    monkeypatch.setattr(process, "_spawn", heard)
+    pipeline.shoot(project, dataclasses.replace(prepared, backend=Saboteur()), only={2}, watcher=WATCHER)
+    assert started
+    assert threading.current_thread() not in started
+    done = [job.name for job in project.journal.jobs() if job.outcome == "done"]
+    assert {"take 2.1", "look 2.1", "promise 2.1"} <= {*done}
 
 
 @pytest.mark.parametrize("fault", ["black", "frozen", "short", "garbage"])
