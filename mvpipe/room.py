@@ -28,6 +28,8 @@ def needed(shots: Sequence[Shot], size: tuple[int, int], entries: Iterable[Entry
     size : (width, height) of the film
     entries : what the vault holds
     """
+    if not shots:
+        return 0
     each = _measured(entries)
     takes = sum(len(shot.window) for shot in shots) * each["take"] * attempts
     conformed = sum(len(shot.cut) for shot in shots) * each["conform"] * (1 + FILMS)

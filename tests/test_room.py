@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mvpipe.build.vault import Entry
+from mvpipe.build.key import Task
+from mvpipe.build.vault import Entry, Vault
 from mvpipe.clock import Span
 from mvpipe.errors import VaultError
 from mvpipe.film import Card, Shot
@@ -16,18 +17,17 @@ from mvpipe.room import KEPT, KNOWN, check_room, needed
 SIZE = (100, 10)
 
 
-def entry(name: str, frames: int, size: int) -> Entry:
-    return Entry(
-        key="k",
-        folder=Path(),
-        task={"name": name, "params": {"frames": frames, "size": list(SIZE)}},
-        files={"file": {"size": size}},
-        facts={},
-    )
+def entry(vault: Vault, name: str, frames: int, size: int) -> Entry:
+    def make(folder: Path) -> dict[str, str]:
+        (folder / "file").write_bytes(bytes(size))
+        return {}
+
+    return vault.make(Task(name=name, version=1, params={"frames": frames, "size": list(SIZE)}), make)
 
 
-def test_it_is_what_the_projects_own_files_say(shots: list[Shot]) -> None:
-    entries = [entry("take", 10, 20_000), entry("conform", 10, 50_000), entry("voice", 1, 9**9)]
+def test_it_is_what_the_projects_own_files_say(tmp_path: Path, shots: list[Shot]) -> None:
+    vault = Vault(tmp_path)
+    entries = [entry(vault, *one) for one in (("take", 10, 20_000), ("conform", 10, 50_000), ("voice", 1, 9))]
     assert needed(shots, SIZE, entries, 3) == 3 * 248 * 2_000 + 4 * 200 * 5_000
     guessed = (248 * KNOWN["take"] + 4 * 200 * KNOWN["conform"]) * 1_000
     assert needed(shots, SIZE, [], 1) == round(guessed)

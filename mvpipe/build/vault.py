@@ -17,10 +17,12 @@ import errno
 import os
 import shutil
 import tempfile
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from mvpipe.build.key import Task
@@ -31,30 +33,49 @@ from mvpipe.errors import MvpipeError, VaultError
 Make = Callable[[Path], Mapping[str, Any]]
 """Writes an entry's files into a folder and returns its facts."""
 
+Record = Mapping[str, Mapping[str, Any]]
+"""What an entry's record says: `task`, `files` and `facts`."""
+
 _SPACE = (errno.ENOSPC, errno.EDQUOT)
 _LOW_WATER_BYTES = 64 << 20
+
+KEPT = 128
+"""Records in memory at once. The longest, of looks at takes, have some 50 kB there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """Finished work.
+    """Finished work. What its record says is read when it is asked for: a film has many, and they are long.
 
     Parameters
     ----------
     key : of the task that made it
     folder : where its files are
-    task : the task's record
-    files : name -> {size, sha256, mtime_ns}
-    facts : what the work found out; JSON values
     by : who has made it; empty where it was made beside its vault
+
+    Raises
+    ------
+    VaultError : what its record says is asked for, and that was lost or damaged since it was found
     """
 
     key: str
     folder: Path
-    task: Mapping[str, Any]
-    files: Mapping[str, Mapping[str, Any]]
-    facts: Mapping[str, Any]
     by: str = ""
+
+    @property
+    def task(self) -> Mapping[str, Any]:
+        """The task's record."""
+        return _records.of(self.folder, self.key)["task"]
+
+    @property
+    def files(self) -> Mapping[str, Mapping[str, Any]]:
+        """Name -> {size, sha256, mtime_ns}."""
+        return _records.of(self.folder, self.key)["files"]
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What the work found out; JSON values."""
+        return _records.of(self.folder, self.key)["facts"]
 
     def path(self, name: str) -> Path:
         """Where the file is."""
@@ -63,6 +84,37 @@ class Entry:
     def digest(self, name: str) -> str:
         """sha256 (hex) of the file."""
         return str(self.files[name]["sha256"])
+
+
+class _Records:
+    """The records of the entries that were used last, for all threads."""
+
+    def __init__(self) -> None:
+        self._kept = OrderedDict[Path, Record]()
+        self._lock = Lock()
+
+    def of(self, folder: Path, key: str) -> Record:
+        """The record of an entry."""
+        with self._lock:
+            if (known := self._kept.get(folder)) is not None:
+                self._kept.move_to_end(folder)
+                return known
+        record, fault = read_record(folder, key)
+        if record is None:
+            raise VaultError(f"{folder}: {fault}", hint="run the same command again")
+        self.keep(folder, record)
+        return record
+
+    def keep(self, folder: Path, record: Record) -> None:
+        """What was read just now is what holds."""
+        with self._lock:
+            self._kept[folder] = record
+            self._kept.move_to_end(folder)
+            if len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+
+
+_records = _Records()
 
 
 class Vault:
@@ -297,7 +349,8 @@ def _recorded(home: Path, key: str) -> tuple[Entry | None, str]:
     record, fault = read_record(home, key)
     if record is None:
         return None, fault
-    return Entry(key=key, folder=home, **record), ""
+    _records.keep(home, record)
+    return Entry(key=key, folder=home, by=record.get("by", "")), ""
 
 
 def _remove(folder: Path) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -167,3 +168,36 @@ def test_killed_while_writing_there_is_no_entry(tmp_path: Path) -> None:
     vault.sweep()
     assert not (tmp_path / "scratch").exists()
     assert vault.make(TASK, write).facts == {"letters": 5}
+
+
+class TestOfManyEntries:
+    """What their records say is not held in memory."""
+
+    @pytest.fixture
+    def made(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Entry]:
+        monkeypatch.setattr(vault_module, "KEPT", 2)
+        monkeypatch.setattr(vault_module, "_records", vault_module._Records())
+        vault = Vault(tmp_path)
+        tasks = [replace(TASK, params={"text": "hello", "number": k}) for k in range(5)]
+        return [vault.make(task, write) for task in tasks]
+
+    def test_each_says_what_it_is_when_it_is_asked(self, made: list[Entry]) -> None:
+        assert [entry.task["params"]["number"] for entry in made] == [0, 1, 2, 3, 4]
+        assert len(vault_module._records._kept) == 2
+
+    def test_one_that_is_lost_meanwhile_is_not_made_up(self, made: list[Entry]) -> None:
+        touch(made[0].path("entry.json"), Path.unlink)
+        with pytest.raises(VaultError, match=r"entry\.json is missing"):
+            assert made[0].facts
+
+    def test_one_that_was_made_anew_says_what_it_is_now(self, tmp_path: Path, made: list[Entry]) -> None:
+        touch(made[4].path("text.txt"), lambda path: path.write_text("HELLO, LOUD"))
+
+        def loud(folder: Path) -> Mapping[str, Any]:
+            (folder / "text.txt").write_text("HELLO")
+            return {"letters": 6}
+
+        assert made[4].facts == {"letters": 5}
+        again = Vault(tmp_path).make(Task(**made[4].task), loud)
+        assert made[4] == again
+        assert made[4].facts == again.facts == {"letters": 6}
