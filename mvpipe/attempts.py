@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from mvpipe import takes
@@ -40,8 +41,10 @@ class Attempt:
         return "at {}x{}".format(*self.slate.size)
 
 
-def attempts(crew: Crew, setup: Setup, *, judged: bool) -> list[Attempt]:
-    """The attempts a shot gets, in order; the last may ask for a closer framing.
+def attempts(crew: Crew, setup: Setup, *, judged: bool) -> Iterator[Attempt]:
+    """The attempts a shot gets, in order, each made up when it is asked for: of most shots, only the first.
+
+    The last may ask for a closer framing.
 
     Parameters
     ----------
@@ -54,7 +57,7 @@ def attempts(crew: Crew, setup: Setup, *, judged: bool) -> list[Attempt]:
     setups = [setup] * len(seeds)
     if judged and production.gate.on_fail in ("closer", "best") and len(seeds) > 1:
         setups[-1] = replace(setup, shot=replace(shot, card=replace(shot.card, framing=CLOSER)))
-    return [_attempt(crew, one, i, seed) for i, (seed, one) in enumerate(zip(seeds, setups, strict=True), 1)]
+    return (_attempt(crew, one, i, seed) for i, (seed, one) in enumerate(zip(seeds, setups, strict=True), 1))
 
 
 def too_large(crew: Crew, attempt: Attempt) -> str:

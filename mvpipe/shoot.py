@@ -14,7 +14,7 @@ moving one cut renders the two shots beside it and nothing else.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,7 @@ class ShotWork:
     marked: str = ""
     sent: Mapping[str, Path] = field(default_factory=dict[str, Path])
     evidence: dict[str, Evidence] = field(default_factory=dict[str, Evidence])
-    rest: list[Attempt] = field(default_factory=list[Attempt])
+    rest: Iterator[Attempt] = field(default_factory=lambda: iter(()))
     failed: list[tuple[Candidate, Decision]] = field(default_factory=list[tuple[Candidate, Decision]])
 
     @property
@@ -110,12 +110,12 @@ class ShotWork:
 
     def slates(self, voice: Entry, join: Entry | None = None) -> list[Slate]:
         """The slate of each attempt the shot gets, in order."""
-        found = self.attempts(voice, join)
         return [
-            one.smaller.slate if one.smaller and too_large(self.crew, one) else one.slate for one in found
+            one.smaller.slate if one.smaller and too_large(self.crew, one) else one.slate
+            for one in self.attempts(voice, join)
         ]
 
-    def attempts(self, voice: Entry, join: Entry | None = None) -> list[Attempt]:
+    def attempts(self, voice: Entry, join: Entry | None = None) -> Iterator[Attempt]:
         """The attempts the shot gets, in order; the last may ask for a closer framing."""
         setup = self.crew.production.setup(self.shot, voice, join)
         return attempts(self.crew, setup, judged=not self.lips.unjudged(self.shot))
@@ -162,14 +162,15 @@ class ShotWork:
 
     def _roll(self, voice: Entry, join: Entry | None = None) -> Growth:
         """All that the shot needs is there: decide which take is wanted."""
-        self.rest = self.attempts(voice, join)
-        assets = self.crew.backend.assets(self.rest[0].setup)
+        attempts = self.attempts(voice, join)
+        first = next(attempts)
+        assets = self.crew.backend.assets(first.setup)
         self.sent = {role: asset.path for role, asset in assets.items()}
-        self.family = takes.family(takes.take_task(self.rest[0].slate))
+        self.family = takes.family(takes.take_task(first.slate))
         if picked := self._picked():
-            self.rest = []
             return self._grow_picked(picked)
-        return self._attempt()
+        self.rest = attempts
+        return self._try(first)
 
     def _picked(self) -> Entry | None:
         journal, cut = self.crew.project.journal, self.shot.cut
@@ -196,9 +197,10 @@ class ShotWork:
 
     def _attempt(self) -> Growth:
         """Grow the next attempt; the others follow as long as they fail."""
-        if not self.rest:
-            return self._exhausted()
-        attempt = self.rest.pop(0)
+        attempt = next(self.rest, None)
+        return self._try(attempt) if attempt else self._exhausted()
+
+    def _try(self, attempt: Attempt) -> Growth:
         if why := too_large(self.crew, attempt):
             return self._shrink(attempt, why)
         return self._take(attempt)
@@ -220,7 +222,7 @@ class ShotWork:
 
         def retake(error: MvpipeError) -> Growth:
             if isinstance(error, NotRendered):
-                self.slug, self.rest = str(error), []
+                self.slug, self.rest = str(error), iter(())
                 return self._exhausted() if self.crew.production.gate.on_fail == "best" else NO_GROWTH
             if isinstance(error, BackendError) and error.grows and attempt.smaller:
                 return self._shrink(attempt, str(error))
@@ -287,7 +289,7 @@ class ShotWork:
         return make
 
     def _use(self, take: Entry, slip: int = 0) -> Growth:
-        self.take, self.slip = take, slip
+        self.take, self.slip, self.rest = take, slip, iter(())
         return NO_GROWTH
 
     def _wait_for(self, node: Node) -> Growth:
@@ -312,13 +314,14 @@ class ShotWork:
         self.crew.expect(name, 1)
         look = Node(
             name=name,
-            bind=lambda _: self._looking(take),
+            bind=lambda _: self.looking(take),
             then=lambda seen: self._seen(name, take, seen, number),
             rescue=unreadable,
         )
         return self._wait_for(look)
 
-    def _looking(self, take: Entry) -> Work:
+    def looking(self, take: Entry) -> Work:
+        """The look at a take, as much of it as is asked for."""
         casting = self.lips.casting
         faces, sound = casting.wants_faces(self.shot), casting.wants_sound(slate_of(take))
         return self.lips.look(take, lips=self.judged, faces=faces, sound=sound)
@@ -400,7 +403,7 @@ class ShotWork:
             if one.key == take.key:
                 break
             entry = vault.find(one.key, repair=False)
-            look = vault.find(self._looking(entry).task.key, repair=False) if entry else None
+            look = vault.find(self.looking(entry).task.key, repair=False) if entry else None
             if look:
                 found[look.facts["sight"]["digest"]] = f"take {one.number} of this shot"
         return found

@@ -1,8 +1,10 @@
 """Ten thousand shots through the wired path: foreseen, rolled and queued at four servers that are nowhere.
 
 What is measured is all that a shoot does before its first take: the forecast as `plan` prints it; then the
-walk with every shot's voice, slates, asks and place in the line, until a server has its first take. CPU
-seconds of this process, and how much its memory has grown at the peak.
+walk with every shot's voice, slates, asks and place in the line, until a server has its first take. Then
+every shot is finished, by entries that are made up, and the same command resumes: up to where the reel would
+be assembled, first without a journal, then with all that it knows. CPU seconds of this process, and how much
+its memory has grown at the peak.
 
 `python -m tests.benchmarks many [SHOTS]`
 """
@@ -13,23 +15,33 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from mvpipe import pipeline
 from mvpipe.backends import JOBS
+from mvpipe.build.key import Task
+from mvpipe.build.run import Step
+from mvpipe.build.vault import Entry
 from mvpipe.clock import Span
 from mvpipe.errors import Cancelled
-from mvpipe.film import Shot
+from mvpipe.film import Finding, Outcome, Shot
+from mvpipe.gate.look import ARRAYS
+from mvpipe.mezzanine import MEZZANINE, conformed
 from mvpipe.pipeline import Ready, Watcher
 from mvpipe.plan import Plan
+from mvpipe.production import CLIP, Crew
 from mvpipe.project import Project, open_project
 from mvpipe.render.backend import Host, Progress, Ran
 from mvpipe.render.comfyui.address import address
 from mvpipe.render.comfyui.backend import ComfyUI
 from mvpipe.render.comfyui.client import Client
+from mvpipe.shoot import works
+from mvpipe.takes import take_task
+from tests.gate import takes
 from tests.night import Server
 from tests.whole.studio import build
 
@@ -83,13 +95,52 @@ def measure(folder: Path, shots: int) -> None:
         ready = replace(ready, backend=backend, production=replace(ready.production, plan=plan))
         _tell("voices, once", lambda: pipeline.setups(project, ready, Watcher()), shots)
         _tell("foreseen", lambda: pipeline.foretell(project, ready), shots)
-        _tell("queued", lambda: _queue(project, ready), shots)
+        _tell("queued", lambda: _shoot(project, ready), shots)
         assert any(server.asked_at for server in idle), "nobody was asked for a take"
+        _finish(project, ready)
+        asked = [len(server.asked_at) for server in idle]
+        _tell("resumed, no journal", lambda: _shoot(project, ready), shots)
+        _tell("resumed", lambda: _shoot(project, ready), shots)
+        assert asked == [len(server.asked_at) for server in idle], "something was rendered again"
 
 
-def _queue(project: Project, ready: Ready) -> None:
+def _shoot(project: Project, ready: Ready) -> None:
+    """Until a server has its first take, or all shots are there."""
+
+    def step(one: Step) -> None:
+        if one.name == "reel":
+            raise Cancelled
+
     with suppress(Cancelled):
-        pipeline.shoot(project, ready, watcher=Watcher())
+        pipeline.shoot(project, ready, watcher=Watcher(step=step))
+        raise AssertionError("the reel was assembled")
+
+
+def _finish(project: Project, ready: Ready) -> None:
+    """Have in the vault all that a night would have made, as far as a resume asks for it."""
+    sight = takes.sight(takes.write(project.folder / "clip.mp4", takes.moving()))
+    sight = replace(sight, size=ready.production.size)
+    good = Finding(check="made up", outcome=Outcome.PASS, value=0, limit=0, reason="nobody looked")
+    for work in works(Crew(production=ready.production, project=project, backend=ready.backend)):
+        voice = project.vault.find(work.voice_alone().bind({}).task.key)
+        assert voice
+        slate = work.slates(voice)[0]
+        take = _put(project, take_task(slate), {"slate": asdict(slate)}, CLIP, str(work.shot.number))
+        seen = replace(sight, digest=take.digest(CLIP)).as_json()
+        look = _put(project, work.looking(take).task, {"sight": seen}, ARRAYS)
+        promise = work.lips.casting.promise(work.shot, take, slate, look, {})
+        _put(project, promise.task, {"findings": [asdict(good)]})
+        shot = conformed(work.shot, take, size=ready.production.size)
+        _put(project, shot.task, {}, MEZZANINE, str(work.shot.number))
+
+
+def _put(project: Project, task: Task, facts: Mapping[str, Any], file: str = "", text: str = "") -> Entry:
+    def make(folder: Path) -> Mapping[str, Any]:
+        if file:
+            (folder / file).write_text(text)
+        return facts
+
+    return project.vault.make(task, make)
 
 
 def _tell(what: str, do: Callable[[], object], shots: int) -> None:
@@ -97,7 +148,7 @@ def _tell(what: str, do: Callable[[], object], shots: int) -> None:
     do()
     spent = time.process_time() - began
     print(
-        f"{shots} shots {what:<14} {spent:7.2f} CPU s, {1000 * spent / shots:6.2f} ms each, "
+        f"{shots} shots {what:<19} {spent:7.2f} CPU s, {1000 * spent / shots:6.2f} ms each, "
         f"{_peak_mb() - peak:5.0f} MB more at the peak",
         flush=True,
     )

@@ -191,7 +191,7 @@ class TestOfManyEntries:
             assert made[0].facts
 
     def test_one_that_was_made_anew_says_what_it_is_now(self, tmp_path: Path, made: list[Entry]) -> None:
-        touch(made[4].path("text.txt"), lambda path: path.write_text("HELLO, LOUD"))
+        touch(made[4].path("text.txt"), Path.unlink)
 
         def loud(folder: Path) -> Mapping[str, Any]:
             (folder / "text.txt").write_text("HELLO")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from mvpipe.render.comfyui.client import Client
 from mvpipe.render.comfyui.examine import examine
 from mvpipe.render.comfyui.failures import sign
 from mvpipe.render.comfyui.fitting import Fitted, fitted
+from mvpipe.render.comfyui.graph import Node
 from mvpipe.render.comfyui.judge import Setting
 from mvpipe.render.comfyui.options import Options, read_options
 from mvpipe.render.comfyui.order import Made
@@ -71,6 +72,9 @@ class ComfyUI:
     )
     _asked: dict[str, Template] = field(default_factory=dict[str, Template], init=False, repr=False)
     _templates: dict[str, Template] = field(default_factory=dict[str, Template], init=False, repr=False)
+    _nodes: dict[str, tuple[str, Node]] = field(
+        default_factory=dict[str, tuple[str, Node]], init=False, repr=False
+    )
 
     @property
     def name(self) -> str:
@@ -261,9 +265,19 @@ class ComfyUI:
                 return filled
         options = read_options(setup.options, self.defaults)
         template = self._template(options.graph)
-        filled = template, shot_graph(setup, template, options)
+        made = shot_graph(setup, template, options)
+        graph = {name: self._kept(name, node) for name, node in made.graph.items()}
+        filled = template, replace(made, graph=graph)
         self._lately.append((setup, filled))
         return filled
+
+    def _kept(self, name: str, node: Node) -> Node:
+        """A node of a graph; the one of the shot before where that says the same, as most do."""
+        words, known = repr(node), self._nodes.get(name)
+        if known and known[0] == words:  # 1 equals 1.0, and is another key
+            return known[1]
+        self._nodes[name] = words, node
+        return node
 
     def _fitted(self, slate: Slate, server: Server, graph: Mapping[str, Any]) -> Fitted:
         template = self._templates[digest_of(slate.graph)]
