@@ -134,6 +134,17 @@ class TestSlates:
         keys = {key_of(backend.slate(one, take=3, seed=7)) for one in (usual, *same)}
         assert len(keys) == 1
 
+    def test_what_two_shots_share_is_held_once(self, tmp_path: Path, files: Path) -> None:
+        backend = nowhere(tmp_path)
+        one, other = (
+            backend.slate(setup(files, prompt=words), take=1, seed=7).graph["graph"]
+            for words in ("she sings", "she turns away")
+        )
+        assert len(one) > 5
+        assert len([name for name in one if one[name] is not other[name]]) == 1, "the prompt's own node"
+        whole = backend._kept("1", {"inputs": {"cfg": 1}})
+        assert backend._kept("1", {"inputs": {"cfg": 1.0}}) is not whole, "equal, with another digest"
+
     def test_keys_move_with_the_bytes_of_films_and_voices_and_with_nothing_else(
         self, tmp_path: Path, files: Path
     ) -> None:
