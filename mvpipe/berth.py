@@ -92,12 +92,18 @@ class Berth:
         busy_s = max(0.0, end_of(asks, pace) - (now - self.since)) if asks else 0.0
         return replace(pace, busy_s=busy_s, warm=asks[-1].group if asks else self.warm)
 
-    def has_room(self, now: float) -> bool:
-        """Whether it is time to give it another take."""
+    def has_room(self, now: float, soon: bool) -> bool:
+        """Whether it is time to give it another take.
+
+        Parameters
+        ----------
+        soon : the night's end is near
+        """
         if len(self.flying) != 1:
             return not self.flying
         (ask,) = self.flying.values()
-        return self.post(now).busy_s <= max(LEAD_S, LEAD * ask.seconds / self.speed)
+        lead = 0.0 if soon else LEAD * ask.seconds / self.speed
+        return self.post(now).busy_s <= max(LEAD_S, lead)
 
     def lose(self, now: float, why: str) -> None:
         """It does not answer any more."""

@@ -58,6 +58,10 @@ class Night:
     takes_s : how long an ask takes on a server, once it is its turn
     fails : the error it ends with, if any
     then : what an ask that ended well adds
+
+    Attributes
+    ----------
+    starved : seconds of servers that had nothing to do while a take waited for one
     """
 
     speeds: Sequence[float]
@@ -91,6 +95,7 @@ class Night:
         self.last: dict[str, tuple[str, str] | None] = dict.fromkeys(self.queues)
         self.later: list[tuple[float, int, Ready]] = []
         self.turns = 0
+        self.starved = 0.0
 
     def _hear(self, text: str) -> None:
         self.said.append(text)
@@ -118,15 +123,17 @@ class Night:
         times = [at for at, _ in ends] + [at for at, _, _ in self.later]
         coming = min(times, default=inf)
         if coming > self.now + TICK_S:
-            self.now += TICK_S
+            self._pass(self.now + TICK_S)
             return
         if self.later and self.later[0][0] == coming:
-            self.now, _, ready = heapq.heappop(self.later)
+            at, _, ready = heapq.heappop(self.later)
+            self._pass(at)
             self.fleet.offer(ready)
             return
         at, name = min(ends)
         ready, offered = self.queues[name].pop(0)
-        begun, self.now = max(self.free_at[name], offered), at
+        begun = max(self.free_at[name], offered)
+        self._pass(at)
         self.free_at[name] = at
         error = self.fails(name, ready.hint, at)
         self.done.append(
@@ -147,6 +154,11 @@ class Night:
                     self.later, (at + 20, self.turns, Ready(name=ask.name, key=ask.name, hint=ask))
                 )
 
+    def _pass(self, at: float) -> None:
+        if self.fleet.waiting:
+            self.starved += (at - self.now) * sum(not queue for queue in self.queues.values())
+        self.now = at
+
     def _end(self, name: str, ready: Ready, offered: float) -> float:
         post = Post(name=name, speed=self.speed[name], text_s=self.text_s)
         setup = post.setup_s(self.last[name], ready.hint.group)
@@ -158,6 +170,10 @@ class Night:
         whole = max(end for *_, end in self.done)
         busy = sum(end - begun for *_, begun, end in self.done)
         return 1 - busy / (whole * len(self.hosts))
+
+    def kept_waiting(self) -> float:
+        """The part of `idle` in which a take waited all the same."""
+        return self.starved / (max(end for *_, end in self.done) * len(self.hosts))
 
     def names(self, server: str = "") -> list[str]:
         return [name for name, at, *_ in self.done if not server or at == server]
@@ -171,12 +187,12 @@ def song(seed: int, shots: int, texts: int = 8) -> list[Ask]:
     ]
 
 
-def unequal_night(seed: int) -> Night:
-    """60 shots on four servers; times are foreseen within a tenth, every seventh take fails."""
+def unequal_night(seed: int, retakes: int = 9) -> Night:
+    """60 shots on four servers; times are foreseen within a tenth, some takes fail."""
     speeds = (1.0, 0.7, 0.5, 0.3)
     r = random.Random(seed)
     jitter = {f"take {k}.{n}": r.uniform(0.9, 1.1) for k in range(60) for n in (1, 2)}
-    bad = {f"take {k}.1" for k in r.sample(range(60), 9)}
+    bad = {f"take {k}.1" for k in r.sample(range(60), retakes)}
 
     def again(ask: Ask) -> list[Ask]:
         if ask.name not in bad:
