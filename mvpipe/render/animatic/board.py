@@ -121,7 +121,7 @@ def board_of(setup: Setup) -> Board:
         start=shot.window.start,
         rate=str(shot.window.rate),
         seen=(shot.head, shot.head + len(shot.cut)),
-        camera=camera.asked_move(card.prompt),
+        camera=camera.asked_move(f"{card.prompt} {card.framing}"),
         mouth=options.mouth,
         offset_ms=options.offset_ms,
         fault=options.fault_in(shot.number),

@@ -9,7 +9,7 @@ MOVES = ("push in", "pull out", "pan left", "pan right", "tilt up", "tilt down")
 """What a seed may choose; `hold` is only asked for."""
 
 _ASKED = {
-    "hold": r"static|locked off|holds? still|tripod",
+    "hold": r"static|locked off|holds? still|tripod|(does not|hardly) moves?",
     "push in": r"push(es|ing)? in|dolly in|zooms? in|moves? in|closer",
     "pull out": r"pull(s|ing)? (out|back)|dolly out|zooms? out|reveal",
     "pan left": r"pans? left|tracks? left",
@@ -19,9 +19,9 @@ _ASKED = {
 }
 
 
-def asked_move(prompt: str) -> str:
-    """The move the prompt asks for in the usual English words, or nothing."""
-    return next((m for m, words in _ASKED.items() if re.search(rf"\b({words})\b", prompt.lower())), "")
+def asked_move(words: str) -> str:
+    """The move that words ask for in the usual English, or nothing."""
+    return next((m for m, signs in _ASKED.items() if re.search(rf"\b({signs})\b", words.lower())), "")
 
 
 def move_of(asked: str, seed: int) -> str:

@@ -92,6 +92,8 @@ def test_a_change_moves_its_own_field_alone(change: Mapping[str, Any], fields: s
 def test_a_prompt_may_ask_for_a_move_else_the_seed_chooses() -> None:
     assert slate_of(prompt="slow push in on her face").graph["camera"] == "push in"
     assert slate_of(prompt="she sings").graph["camera"] == ""
+    assert slate_of(prompt="she sings", framing="wide, locked off").graph["camera"] == "hold"
+    assert slate_of(prompt="Light moves. The camera does not move.").graph["camera"] == "hold"
     assert {camera.move_of("", seed) for seed in range(50)} == set(camera.MOVES)
     assert camera.move_of("pan left", 3) == "pan left"
 
