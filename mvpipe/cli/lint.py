@@ -61,11 +61,36 @@ def _once(terminal: Terminal, storyboard: Path, seconds: Fraction | None) -> Loa
         from mvpipe.doctor.wanted import want_film
 
         want_film(loaded)
+    else:
+        _check_pictures(loaded)
     notes = lint(loaded)
     for note in notes:
         terminal.result(str(note))
     terminal.note(f"{storyboard}: {len(notes)} notes" if notes else f"{storyboard}: nothing to note")
     return loaded
+
+
+def _check_pictures(loaded: Loaded) -> None:
+    """Whether the animatic can draw every picture.
+
+    Raises
+    ------
+    StoryboardError : it cannot, and where it is named
+    """
+    from mvpipe.errors import StoryboardError
+    from mvpipe.render.animatic.pillow import check_picture
+
+    named = [("cast", name, one.pictures) for name, one in loaded.cast.items()]
+    named += [("places", name, one.pictures) for name, one in loaded.places.items()]
+    wrong = []
+    for kind, name, pictures in named:
+        for at, path in enumerate(pictures):
+            try:
+                check_picture(path)
+            except StoryboardError as exc:
+                wrong.append(loaded.problem((kind, name, "pictures", at), str(exc), exc.hint))
+    if wrong:
+        raise loaded.fail(*wrong)
 
 
 def _watch(terminal: Terminal, storyboard: Path, seconds: Fraction | None) -> None:

@@ -76,6 +76,7 @@ def _title(text: str) -> str:
 
 
 def _cast(given: Sequence[str], folder: Path) -> dict[str, str]:
+    from mvpipe.render.animatic.pillow import check_picture
     from mvpipe.storyboard import scalars
 
     found: dict[str, str] = {}
@@ -89,6 +90,8 @@ def _cast(given: Sequence[str], folder: Path) -> dict[str, str]:
             raise SettingsError(f"--cast {text}: named twice: {name}", hint="keep one")
         if equals and not Path(picture).is_file():
             raise SettingsError(f"--cast {text}: no such picture: {picture}")
+        if equals:
+            check_picture(Path(picture))
         found[name] = _named(Path(picture), folder) if equals else ""
     return found
 

@@ -98,3 +98,14 @@ def test_a_film_for_comfyui_is_checked_down_to_its_graph(tmp_path: Path, render:
     ran = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, env=env, check=False)
     assert said in ran.stdout + ran.stderr
     assert ran.returncode == (0 if "nothing" in said else 2)
+
+
+def test_a_picture_that_is_none_is_named_where_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "w.lrc").write_text("[00:01]la\n")
+    (tmp_path / "film.yaml").write_text(GOOD + "cast: {mira: {is: x, pictures: [w.lrc]}}\n")
+    argv = [sys.executable, "-m", "mvpipe", "lint", "film.yaml"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, env=env, check=False)
+    assert "film.yaml:5:33: cast.mira.pictures[0]: " in ran.stderr
+    assert "not a picture that can be read\n hint: use a PNG, JPEG or WebP file" in ran.stderr
+    assert ran.returncode == 2
