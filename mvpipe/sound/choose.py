@@ -68,8 +68,7 @@ def notice(reason: WeightsMissing) -> str:
     README gives 9.0 dB for htdemucs on MUSDB HQ.
     """
     return (
-        f"separated with spleeter, not {BEST}: {reason}. What it costs: spleeter reaches 3 to 5 dB SDR on "
-        f"test songs ({BEST} about 9 dB, by its authors); the band stays audible in the voice, and about 1 "
-        f"cut in 10 may fall inside a sung word. Better: mvpipe models fetch {BEST} when there is a network, "
-        "or --demucs-repo DIR, or --vocals vocals.wav; then run again"
+        f"separated with spleeter, not {BEST}: {reason}. The band stays audible in the voice; about 1 cut "
+        f"in 10 may fall inside a sung word. Better: mvpipe models fetch {BEST} when there is a network, or "
+        "--demucs-repo DIR, or --vocals vocals.wav; then run again"
     )

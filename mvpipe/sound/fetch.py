@@ -66,6 +66,7 @@ def _ask(*words: str, deadline_s: float) -> str:
         raise ToolTimeout(f"model hub: no answer in {deadline_s:.0f} s") from exc
     except ToolError as exc:
         last = (exc.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        last = "it cannot be reached" if "ConnectError" in last else last
         raise ToolError(f"model hub: {last}", argv=exc.argv, status=exc.status, stderr=exc.stderr) from exc
 
 
