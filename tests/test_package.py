@@ -111,7 +111,7 @@ class TestReadme:
         table = readme.partition("## Exit codes")[2].partition("\n## ")[0]
         assert {int(code) for code in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)} == codes
 
-    def test_ci_runs_its_second_command_word_for_word(self, readme: str) -> None:
+    def test_ci_runs_its_command_for_tests_word_for_word(self, readme: str) -> None:
         (command,) = re.findall(r"^python3 -m venv .*pytest.*$", readme, re.MULTILINE)
         script = (ROOT / ".ci/run").read_text("utf-8").splitlines()
         steps = command.split(" && ")
