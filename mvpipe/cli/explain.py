@@ -117,6 +117,8 @@ def _job(name: str, project: Path | None) -> str:
 
     with session.look_into(project) as work:
         jobs = [one for one in work.project.journal.jobs() if one.outcome == "failed" and one.note]
+    if name == "last" and not jobs:
+        raise SettingsError("nothing has failed here", hint="mvpipe explain TEXT, or --log FILE")
     if name != "last":
         jobs = [one for one in jobs if one.name == name or one.key.startswith(name)]
     if not jobs:

@@ -55,6 +55,7 @@ def gate(
     with session.work_in(folder, quiet=quiet or json, wait=wait) as work:
         with work.watcher() as watcher:
             ready = pipeline.prepare(work.project, ask, watcher)
+            session.check_shots(wanted or (), ready.production.plan.shots)
             asked = (wanted or ()) if pictures else None
             made = pipeline.rejudge(work.project, ready, pictures=asked, watcher=watcher)
         found = stand(work.project, ready.production.plan, made).only(wanted)

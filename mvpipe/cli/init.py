@@ -48,6 +48,7 @@ def init(
     from mvpipe.storyboard.load import parse
     from mvpipe.storyboard.lyrics import read_lyrics
 
+    session.find_song(song)
     target = starting.target(song, out)
     brief = starting.brief(
         song, target, lyrics=lyrics, cast=cast or [], style=style, title=title, vocals=vocals
@@ -73,9 +74,13 @@ def init(
         pipeline.prepare(work.project, request(text), pipeline.Watcher())
         starting.write(target, text, schema=work.project.folder)
         shots = len(heard.plan.shots)
-        work.terminal.result(f"{target}: {len(found)} sections, {shots} shots")
+        work.terminal.result(f"{target}: {_many(len(found), 'section')}, {_many(shots, 'shot')}")
         for note in heard.plan.notes:
             if not note.startswith(str(target)):
                 work.terminal.warn(note)
         for line in starting.next_steps(song, target, separator=separator, repo=demucs_repo):
             work.terminal.note(line)
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"

@@ -37,7 +37,6 @@ def rerender(
     from mvpipe import pipeline, takes
     from mvpipe.cli import session, shooting
     from mvpipe.cli.joining import joined
-    from mvpipe.errors import SettingsError
     from mvpipe.project import find_folder
 
     limits = shooting.limits(until, max_hours, max_takes, preview_first)
@@ -52,8 +51,7 @@ def rerender(
         with work.watcher() as watcher:
             plan = pipeline.prepare(work.project, ask, watcher).production.plan
         by_number = {shot.number: shot for shot in plan.shots}
-        if unknown := [number for number in wanted if number not in by_number]:
-            raise SettingsError(f"shot {unknown[0]}: not in the plan: it has shots 1 to {len(by_number)}")
+        session.check_shots(wanted, plan.shots)
         for number in wanted:
             takes.choose_again(work.project.journal, by_number[number].cut, seed)
         shooting.shoot(work, ask, only=None, limits=limits, json=json, force=force)

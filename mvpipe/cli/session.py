@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from pathlib import Path
 from mvpipe.build.run import Step
 from mvpipe.cli.settings import default_cache
 from mvpipe.cli.terminal import Terminal
-from mvpipe.errors import SettingsError
+from mvpipe.errors import PlanError, SettingsError
 from mvpipe.film import Shot
 from mvpipe.pipeline import Watcher
 from mvpipe.plan import load_plan
@@ -122,13 +122,14 @@ def request(
 
     Raises
     ------
-    StoryboardError, SettingsError : as named
+    PlanError, StoryboardError, SettingsError : as named
     """
     from mvpipe.cli.servers import find_machines
     from mvpipe.storyboard.load import load
 
     if workers < 0:
         raise SettingsError(f"--workers: must not be negative: {workers}")
+    find_song(song)
     return Request(
         song=song,
         loaded=load(storyboard),
@@ -151,6 +152,35 @@ def request(
 def project_folder(storyboard: Path, into: Path | None) -> Path:
     """Where a storyboard's project is."""
     return folder_for(storyboard, into)
+
+
+def find_song(song: Path) -> None:
+    """Whether the song is there, before a project is made for it.
+
+    Raises
+    ------
+    PlanError : it is not
+    SettingsError : it is a storyboard: the two were exchanged
+    """
+    from mvpipe.storyboard.scalars import did_you_mean
+
+    if song.suffix.lower() in (".yaml", ".yml"):
+        raise SettingsError(f"{song}: a storyboard, and no song", hint="first SONG, then STORYBOARD")
+    if not song.exists():
+        folder = song.parent
+        beside = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+        raise PlanError(f"{song}: no such file", hint=did_you_mean(song.name, beside))
+
+
+def check_shots(wanted: Collection[int], shots: Sequence[Shot]) -> None:
+    """Whether a plan has all shots that were named.
+
+    Raises
+    ------
+    SettingsError : it has not
+    """
+    if unknown := sorted(set(wanted) - {shot.number for shot in shots}):
+        raise SettingsError(f"shot {unknown[0]}: not in the plan: it has shots 1 to {len(shots)}")
 
 
 def numbers(texts: list[str]) -> list[int]:
@@ -209,6 +239,5 @@ def planned_shot(project: Project, number: int) -> Shot:
     SettingsError : it has no such shot
     """
     shots = load_plan(project.plan).shots
-    if not 1 <= number <= len(shots):
-        raise SettingsError(f"shot {number}: not in the plan: it has shots 1 to {len(shots)}")
+    check_shots([number], shots)
     return shots[number - 1]

@@ -12,7 +12,7 @@ from mvpipe import pipeline
 from mvpipe.backends import ANIMATIC, kind_of
 from mvpipe.budget import Budget, until
 from mvpipe.cli import doctor
-from mvpipe.cli.session import Session, work_in
+from mvpipe.cli.session import Session, check_shots, work_in
 from mvpipe.errors import SettingsError
 from mvpipe.forecast import PREVIEW
 from mvpipe.production import GateSettings
@@ -80,6 +80,7 @@ def shoot(
         work.project.journal.note("forced", "doctor", checks=list(forced))
     with work.watcher() as watcher:
         ready = pipeline.prepare(work.project, ask, watcher)
+        check_shots(only or (), ready.production.plan.shots)
         for note in ready.production.plan.notes:
             terminal.warn(note)
         with awake(terminal.note) if kind_of(ask) != ANIMATIC else nullcontext():

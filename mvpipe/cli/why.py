@@ -19,7 +19,6 @@ def why(
 
     from mvpipe import pipeline
     from mvpipe.cli import session
-    from mvpipe.errors import SettingsError
     from mvpipe.project import find_folder
 
     folder = project or find_folder(Path.cwd())
@@ -27,8 +26,7 @@ def why(
     with session.work_in(folder, quiet=True, wait=wait) as work, work.watcher() as watcher:
         ready = pipeline.prepare(work.project, ask, watcher)
         found = pipeline.foresee(work.project, ready, watcher)
-        if shot > len(found):
-            raise SettingsError(f"shot {shot}: not in the plan: it has shots 1 to {len(found)}")
+        session.check_shots([shot], ready.production.plan.shots)
         change = found[shot - 1]
         if json:
             work.terminal.json(change.as_json())

@@ -100,3 +100,8 @@ def test_imported_weights_are_found_and_held_against_what_was_published(clip: Pa
     said = runner.invoke(app, asked)
     assert isinstance(said.exception, ToolError)
     assert "14 bytes, not 54573114" in str(said.exception)
+
+
+def test_a_clip_that_is_not_there_is_named(tmp_path: Path) -> None:
+    said = runner.invoke(app, [str(tmp_path / "gone.mp4")])
+    assert str(said.exception) == f"{tmp_path / 'gone.mp4'}: no such file"

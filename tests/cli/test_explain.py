@@ -85,6 +85,8 @@ def test_a_bundle_tells_of_the_server_and_not_who_it_is(tmp_path: Path) -> None:
 def test_a_job_of_the_project(tmp_path: Path) -> None:
     folder = tmp_path / "x.mvpipe"
     with open_project(folder) as project:
+        nothing = run("--project", str(folder)).exception
+        assert str(nothing) == "nothing has failed here"
         for name, note in (("take 1.1", OOM), ("take 2.1", "lora key not loaded: x")):
             project.journal.end(project.journal.begin(name, "k" + name), "failed", note)
     assert "lora-keys" in run("--project", str(folder)).stdout

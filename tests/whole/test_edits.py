@@ -171,6 +171,6 @@ def test_awkward_names(tmp_path: Path) -> None:
     (film,) = (studio.project / "film").glob("*.mkv")
     studio.run("verify", str(film), "--song", name)
     os.rename(studio.folder / name, studio.folder / "gone.wav")
-    gone = studio.run(*studio.render, expect=4)
+    gone = studio.run(*studio.render, expect=3)
     assert name in gone.stderr
     assert "no such file" in gone.stderr

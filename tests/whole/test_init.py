@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from mvpipe.sound import wav
 from mvpipe.storyboard.check import check, lint
@@ -25,7 +26,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Studio:
     made = build(folder, song="neon_rain's  №5.wav")
     (folder / "board.yaml").unlink()
     (folder / "words.lrc").write_text(LYRICS, "utf-8")
-    (folder / "m i.png").write_bytes(b"a picture")
+    Image.new("RGB", (128, 128), "teal").save(folder / "m i.png")
     return made
 
 
@@ -75,6 +76,7 @@ def test_it_never_overwrites(studio: Studio) -> None:
     [
         (["--cast", "a/b"], "a name cannot hold /"),
         (["--cast", "mira=gone.png"], "no such picture"),
+        (["--cast", "mira=words.lrc"], "words.lrc: picture: not a picture that can be read"),
         (["--cast", "mira", "--cast", "mira"], "named twice"),
         (["--style", "balad"], "did you mean ballad?"),
         (["--lyrics", "gone.lrc"], "no such file"),
@@ -84,6 +86,14 @@ def test_it_never_overwrites(studio: Studio) -> None:
 def test_what_cannot_be_is_said_before_anything_is_done(studio: Studio, words: list[str], said: str) -> None:
     assert said in init(studio, "no.yaml", *words, expect=2)
     assert not (studio.folder / "no.mvpipe").exists()
+
+
+def test_a_song_that_is_not_there_leaves_no_project_behind(studio: Studio) -> None:
+    said = studio.run("init", "neon_rains №5.wav", expect=3).stderr
+    assert f"no such file\n hint: did you mean {studio.song}?" in said
+    assert not (studio.folder / "neon_rains №5.mvpipe").exists()
+    exchanged = studio.run("plan", "board.yaml", studio.song, expect=2).stderr
+    assert "board.yaml: a storyboard, and no song\n hint: first SONG, then STORYBOARD" in exchanged
 
 
 def silent(folder: Path, seconds: float) -> Studio:

@@ -15,12 +15,14 @@ import pytest
 from mvpipe import pipeline, takes
 from mvpipe.build import run as run_module
 from mvpipe.cli import session, shooting
+from mvpipe.cli.terminal import Terminal
 from mvpipe.errors import (
     GraphRejected,
     MediaError,
     MvpipeError,
     RenderFailed,
     RenderTimeout,
+    SettingsError,
     TakesExhausted,
     Unreachable,
     VaultError,
@@ -217,8 +219,6 @@ def test_the_command_says_which_shots_failed_and_how_to_try_again(
     backend = Puppeteer({(2, attempt): "black" for attempt in (1, 2, 3)})
     monkeypatch.setattr(pipeline, "find_backend", lambda *_: backend)
     ask = session.request(folder / "song.wav", folder / "board.yaml", vocals=folder / "vocals.wav")
-    from mvpipe.cli.terminal import Terminal
-
     work = session.Session(terminal=Terminal(quiet=True), project=project)
     with pytest.raises(TakesExhausted, match="shots: 2: a slug stands in") as caught:
         shooting.shoot(work, ask, only=None, json=False)
@@ -226,6 +226,18 @@ def test_the_command_says_which_shots_failed_and_how_to_try_again(
     assert "mvpipe rerender 2" in caught.value.hint
     assert "slug in shot 2" in capsys.readouterr().out
     assert "rerender 2" in (project.report / "report.txt").read_text()
+
+
+def test_a_shot_that_is_not_in_the_plan_is_named_before_any_is_rendered(
+    project: Project, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = Puppeteer()
+    monkeypatch.setattr(pipeline, "find_backend", lambda *_: backend)
+    ask = session.request(folder / "song.wav", folder / "board.yaml", vocals=folder / "vocals.wav")
+    work = session.Session(terminal=Terminal(quiet=True), project=project)
+    with pytest.raises(SettingsError, match="shot 33: not in the plan: it has shots 1 to"):
+        shooting.shoot(work, ask, only=[1, 33], json=False)
+    assert not backend.rendered
 
 
 def test_a_plan_foresees_slugs_and_lost_takes(project: Project, folder: Path) -> None:
