@@ -60,7 +60,7 @@ class Forecast:
     def text(self) -> str:
         """For people."""
         made = self.schedule
-        over = made.makespan_s / made.bound_s - 1 if made.bound_s else 0.0
+        over = max(0.0, made.makespan_s / made.bound_s - 1) if made.bound_s else 0.0  # sums are rounded
         known = f"times of {self.learnt} takes" if self.learnt else "published times"
         lines = [
             f"the night, by {known}: {format_time(round(made.makespan_s))} until every shot has a take; "

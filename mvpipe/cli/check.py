@@ -71,7 +71,7 @@ def check(
     Exit code 4 says that it fails, 10 that it cannot be judged.
     """
     from mvpipe.cli.terminal import Terminal
-    from mvpipe.errors import MediaError, SettingsError
+    from mvpipe.errors import PlanError, SettingsError
     from mvpipe.gate.look import look
     from mvpipe.gate.rules import figures
     from mvpipe.gate.sync import judge_sync
@@ -81,7 +81,7 @@ def check(
     if picture and picture.suffix.lower() != ".png":
         raise SettingsError(f"--picture: {picture}: not the name of a PNG", hint="such as verdict.png")
     if not clip.is_file():
-        raise MediaError(f"{clip}: no such file")
+        raise PlanError(f"{clip}: no such file")
     values = figures(changed := _changed(rule or ()))
     pair = placed(clip, vocal, _begin(clip, start))
     voice, sample_rate = read_voice(pair)

@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from mvpipe.cli.check import check
-from mvpipe.errors import CannotJudge, MediaError, SettingsError, ToolError
+from mvpipe.errors import CannotJudge, MediaError, PlanError, SettingsError, ToolError
 from mvpipe.sound import wav
 from tests.gate.faces_synth import SAMPLE_RATE, Part, make
 
@@ -104,4 +104,5 @@ def test_imported_weights_are_found_and_held_against_what_was_published(clip: Pa
 
 def test_a_clip_that_is_not_there_is_named(tmp_path: Path) -> None:
     said = runner.invoke(app, [str(tmp_path / "gone.mp4")])
+    assert isinstance(said.exception, PlanError), "exit code 4 would say that its lips fail"
     assert str(said.exception) == f"{tmp_path / 'gone.mp4'}: no such file"
