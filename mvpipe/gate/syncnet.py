@@ -7,8 +7,7 @@ here, so import this module late.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import lru_cache, partial
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from pickle import UnpicklingError
@@ -18,8 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.functional import conv2d, max_pool2d
-from torch.nn.utils import fuse_conv_bn_eval
+from torch.nn.functional import batch_norm, conv2d, max_pool2d
 
 from mvpipe.errors import ToolError
 from mvpipe.gate import weights
@@ -64,30 +62,38 @@ class SyncNet(nn.Module):
             *_deep(256, 256, (1, 3, 3), step=1, pad=1), nn.MaxPool3d((1, 3, 3), (1, 2, 2)),
             *_deep(256, 512, (1, 6, 6), step=1, pad=0),
         )  # fmt: skip
+        # the planes of a pixel side by side, as oneDNN multiplies them fastest; names and shapes stay
+        for layer in (*self.netcnnaud, *self.netcnnlip):
+            if isinstance(layer, nn.Conv2d | nn.Conv3d):
+                order = torch.channels_last if isinstance(layer, nn.Conv2d) else torch.channels_last_3d
+                layer.weight.data = layer.weight.data.contiguous(memory_format=order)
+
+    def hear(self, cepstra: Tensor) -> Tensor:
+        """Voice, shape (n, 1, 13, 20) -> (n, 1024)."""
+        return torch.as_tensor(self.netfcaud(self.netcnnaud(cepstra).flatten(1)))
+
+    def see(self, windows: Tensor) -> Tensor:
+        """Pictures, BGR 0 to 255, five to a window, shape (n, 15, 224, 224) -> (n, 1024).
+
+        Only the first layer spans time, and it spans all five pictures: so a window is one picture of fifteen
+        planes (b of all five first), each layer is flat, and it takes two thirds of the time.
+        """
+        for layer in self.netcnnlip:
+            windows = _flatly(layer, windows)
+        return torch.as_tensor(self.netfclip(windows.flatten(1)))
 
 
-@lru_cache(maxsize=2)
-def _swift(tower: nn.Sequential) -> tuple[Callable[[Tensor], Tensor], ...]:
-    """What a tower does, in two thirds of the time and equal to rounding.
-
-    Only the first layer of the lips' tower spans time, and it spans all five pictures: they are one picture
-    of fifteen planes. Convolutions take their normalisation in, and the planes of a pixel lie side by side.
-    """
-    layers, out = [*tower], list[Callable[[Tensor], Tensor]]()
-    for k, layer in enumerate(layers):
-        if isinstance(layer, nn.Conv2d | nn.Conv3d):
-            fused = fuse_conv_bn_eval(layer, layers[k + 1])
-            weight = fused.weight.flatten(1, -3).contiguous(memory_format=torch.channels_last)
-            how = {"stride": _across(fused.stride), "padding": _across(fused.padding)}
-            out.append(partial(conv2d, weight=weight, bias=fused.bias, **how))
-        elif isinstance(layer, nn.MaxPool2d | nn.MaxPool3d):
-            sides = (_across(side) for side in (layer.kernel_size, layer.stride, layer.padding))
-            out.append(
-                partial(max_pool2d, **dict(zip(("kernel_size", "stride", "padding"), sides, strict=True)))
-            )
-        elif isinstance(layer, nn.ReLU):
-            out.append(torch.relu_)
-    return tuple(out)
+def _flatly(layer: nn.Module, x: Tensor) -> Tensor:
+    """What a layer over (time, height, width) does where there is no time left, or all of it."""
+    if isinstance(layer, nn.Conv3d):
+        weight = layer.weight.flatten(1, 2)
+        return conv2d(x, weight, layer.bias, _across(layer.stride), _across(layer.padding))
+    if isinstance(layer, nn.BatchNorm3d):
+        mean, variance = layer.running_mean, layer.running_var
+        return batch_norm(x, mean, variance, layer.weight, layer.bias, eps=layer.eps)
+    if isinstance(layer, nn.MaxPool3d):
+        return max_pool2d(x, _across(layer.kernel_size), _across(layer.stride), _across(layer.padding))
+    return torch.as_tensor(layer(x))
 
 
 def _across(sides: Any) -> tuple[int, int]:
@@ -171,9 +177,8 @@ def see(network: SyncNet, pictures: Iterable[NDArray[np.uint8]]) -> Features:
         held += fresh
         windows = np.lib.stride_tricks.sliding_window_view(np.stack(held), WINDOW, axis=0)
         planes = windows.reshape(len(fresh), CROP, CROP, 3 * WINDOW).astype(np.float32)
-        rows.append(
-            _features(network.netcnnlip, network.netfclip, torch.from_numpy(planes).permute(0, 3, 1, 2))
-        )
+        with torch.inference_mode():
+            rows.append(network.see(torch.from_numpy(planes).permute(0, 3, 1, 2)).numpy())
         held = held[len(fresh) :]
     return np.concatenate(rows)
 
@@ -190,26 +195,7 @@ def hear(network: SyncNet, voice: NDArray[np.int16]) -> Features:
     float32, shape (windows, 1024); row i spans 200 ms from picture i on
     """
     rows = np.lib.stride_tricks.sliding_window_view(mfcc(voice).astype(np.float32), HEARD, axis=0)[::4]
-    return listen(network, np.ascontiguousarray(rows))
-
-
-def listen(network: SyncNet, cepstra: NDArray[np.float32]) -> Features:
-    """What is heard in windows of cepstra.
-
-    Parameters
-    ----------
-    cepstra : float32, shape (windows, 13, 20)
-
-    Returns
-    -------
-    float32, shape (windows, 1024)
-    """
-    parts = (torch.from_numpy(cepstra[k : k + 32, None]) for k in range(0, len(cepstra), 32))
-    return np.concatenate([_features(network.netcnnaud, network.netfcaud, part) for part in parts])
-
-
-def _features(tower: nn.Sequential, head: nn.Sequential, shown: Tensor) -> Features:
+    stack = np.ascontiguousarray(rows[:, None])
     with torch.inference_mode():
-        for step in _swift(tower):
-            shown = step(shown)
-        return np.asarray(head(shown.flatten(1)).numpy(), np.float32)
+        parts = [network.hear(torch.from_numpy(stack[k : k + 32])).numpy() for k in range(0, len(stack), 32)]
+    return np.concatenate(parts)
