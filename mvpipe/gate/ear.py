@@ -1,6 +1,6 @@
 """What SyncNet hears in a song's voice, each moment of it once, however many shots and faces ask.
 
-A floor for song takes twenty stretches of the voice, 0.9 s of CPU each: for every face of every shot that was
+A floor for song takes twenty stretches of the voice, 0.7 s of CPU each: for every face of every shot that was
 more than looking at it. torch is behind this, so import this module late.
 """
 
