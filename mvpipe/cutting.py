@@ -98,7 +98,7 @@ def cut_song(
         vocals=entries["vocals"].key,
         rate=FILM_RATE,
         planned=tuple(
-            _planned(shot, card, room.price(len(shot.window)))
+            _planned(shot, card, seconds=room.price(len(shot.window)), sings=_singing(loaded, shot, card))
             for shot, card in zip(cutting.shots, dealt.cards, strict=True)
         ),
         notes=(
@@ -268,7 +268,14 @@ def _in_words(boundary: Boundary) -> str:
     return "in the voice" if boundary.kind is BoundaryKind.FORCED else boundary.kind.replace("_", " ")
 
 
-def _planned(shot: PlannedShot, card: Card, seconds: float) -> Planned:
+def _singing(loaded: Loaded, shot: PlannedShot, card: Card) -> tuple[str, ...]:
+    """Names of those who are seen to sing in a shot."""
+    if card.kind is not ShotKind.PERFORMANCE or not shot.voice:
+        return ()
+    return tuple(name for name in card.cast if loaded.storyboard.cast[name].sings)
+
+
+def _planned(shot: PlannedShot, card: Card, *, seconds: float, sings: tuple[str, ...]) -> Planned:
     other = shot.runner_up
     return Planned(
         shot=Shot(
@@ -284,4 +291,5 @@ def _planned(shot: PlannedShot, card: Card, seconds: float) -> Planned:
         in_voice=shot.inside,
         harm=shot.harm,
         seconds=seconds,
+        sings=sings,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mvpipe.build.key import digest
@@ -23,6 +23,7 @@ from mvpipe.storyboard.change import Change
 from mvpipe.storyboard.grammar import Sentence, role, sentence, together
 from mvpipe.storyboard.load import Loaded
 from mvpipe.storyboard.scalars import Wrong, did_you_mean
+from mvpipe.storyboard.variety import Source
 
 Message = dict[str, str]
 Ask = Callable[[Sequence[Message]], str]
@@ -99,7 +100,13 @@ def draft(
 
 
 def _wanted(heard: Heard, section: int, only_empty: bool) -> Iterator[Shot]:
-    """The shots of the film that stand for the descriptions of a section, one each."""
+    """The shots of the film that stand for the descriptions of a section, one each.
+
+    A description that comes round again with others in it, since others are heard, stays open to all of them.
+    """
+    casts: dict[Source, set[tuple[str, ...]]] = {}
+    for shot, source in zip(heard.plan.shots, heard.sources, strict=True):
+        casts.setdefault(source, set()).add(shot.card.cast)
     seen = set()
     for shot, source in zip(heard.plan.shots, heard.sources, strict=True):
         if source.section != section or source in seen:
@@ -107,7 +114,8 @@ def _wanted(heard: Heard, section: int, only_empty: bool) -> Iterator[Shot]:
         if source.shot is not None:
             seen.add(source)
         if not (only_empty and source.shot is not None and shot.card.prompt):
-            yield shot
+            shared = source.shot is not None and len(casts[source]) > 1
+            yield replace(shot, card=replace(shot.card, cast=())) if shared else shot
 
 
 def _placed(loaded: Loaded, heard: Heard, rows: dict[int, Fields]) -> list[Change]:

@@ -135,6 +135,7 @@ def _card(plan: Plan, planned: Planned) -> str:
     begins = format_time(shot.cut.start / plan.rate)
     rows = {
         "who": ", ".join(card.cast),
+        "sings": ", ".join(planned.sings) if len(plan.singers) > 1 else "",
         "where": card.place,
         "framing": card.framing,
         "cut": planned.why + (f"; {planned.harm}" if planned.harm else ""),

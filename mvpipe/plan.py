@@ -65,6 +65,7 @@ class Planned:
     in_voice : whether its first frame falls into a word, or, where words are not known, into singing
     harm : what its first frame falls into, in words; or empty
     seconds : what one take of it is predicted to need
+    sings : names of those who are seen to sing in it
     """
 
     shot: Shot
@@ -73,6 +74,7 @@ class Planned:
     in_voice: bool = False
     harm: str = ""
     seconds: float = 0.0
+    sings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +128,11 @@ class Plan:
     def cuts_inside_words(self) -> int:
         """Cuts that fall into a word, or, where words are not known, into singing."""
         return sum(planned.in_voice for planned in self.planned)
+
+    @property
+    def singers(self) -> frozenset[str]:
+        """Names of all who are seen to sing."""
+        return frozenset(name for planned in self.planned for name in planned.sings)
 
     @property
     def seconds(self) -> float:
@@ -202,6 +209,7 @@ def _shot_json(planned: Planned) -> dict[str, Any]:
         "section": shot.card.section,
         "prompt": shot.card.prompt,
         "cast": list(shot.card.cast),
+        "sings": list(planned.sings),
         "place": shot.card.place,
         "framing": shot.card.framing,
         "lyric": shot.card.lyric,
@@ -310,4 +318,5 @@ def _planned(value: Mapping[str, Any], rate: Fraction) -> Planned:
         in_voice=value["in_voice"],
         harm=value["harm"],
         seconds=value["predicted_seconds"],
+        sings=tuple(value.get("sings", ())),
     )

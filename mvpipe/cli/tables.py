@@ -39,10 +39,12 @@ def lips_cells(lips: Mapping[str, Any], slip: int) -> tuple[str, str, str, str, 
 
 
 def plan(made: Plan) -> str:
-    """The shots of a plan, and what the cuts cost."""
-    head = ("shot", "from", "seen", "window", "voice", "kind", "why this cut", "runner-up", "render")
-    rows = [_shot(made, planned) for planned in made.planned]
-    return "\n".join([_title(made), table(head, rows, right=(0, 2, 3, 4, 8)), _sum(made)])
+    """The shots of a plan, and what the cuts cost; who sings in each, where several do."""
+    several = len(made.singers) > 1
+    head = ("shot", "from", "seen", "window", "voice", "kind", *["sings"] * several)
+    head = (*head, "why this cut", "runner-up", "render")
+    rows = [_shot(made, planned, sings=several) for planned in made.planned]
+    return "\n".join([_title(made), table(head, rows, right=(0, 2, 3, 4, len(head) - 1)), _sum(made)])
 
 
 def frontier(choices: Sequence[Choice]) -> str:
@@ -105,7 +107,7 @@ def _title(made: Plan) -> str:
     )
 
 
-def _shot(made: Plan, planned: Planned) -> tuple[str, ...]:
+def _shot(made: Plan, planned: Planned, *, sings: bool) -> tuple[str, ...]:
     shot = planned.shot
     return (
         str(shot.number),
@@ -114,6 +116,7 @@ def _shot(made: Plan, planned: Planned) -> tuple[str, ...]:
         str(len(shot.window)),
         f"{shot.voice:.0%}",
         shot.card.kind.value,
+        *[", ".join(planned.sings)] * sings,
         planned.why,
         planned.runner_up,
         _duration(planned.seconds),

@@ -7,8 +7,9 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,13 @@ from mvpipe.cli import session
 from mvpipe.editing import Desk
 from mvpipe.endpoint import Endpoint
 from mvpipe.errors import SettingsError, ToolError, ToolTimeout
+from mvpipe.film import ShotKind
 from mvpipe.pipeline import Watcher
 from mvpipe.project import open_project
 from mvpipe.storyboard import proposal
+from mvpipe.storyboard.change import Put
 from mvpipe.storyboard.scalars import Wrong
+from mvpipe.storyboard.variety import Source
 from tests.whole.studio import Studio, build
 
 Answer = Callable[[dict[str, Any]], tuple[int, str, bytes]]
@@ -258,3 +262,24 @@ def test_the_command_line_never_applies_unasked(original: Studio, tmp_path: Path
     studio.run("edit", "undo")
     assert path.read_bytes() == before
     assert "which model" in studio.run("draft", "--endpoint", "http://127.0.0.1:9", expect=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("casts", "who"), [((("mira",),), "Mira"), ((("mira",), ("jon",), ()), "The singer")]
+)
+def test_a_description_in_which_several_are_heard_names_none_of_them(
+    desk: Desk, casts: tuple[tuple[str, ...], ...], who: str
+) -> None:
+    plan = desk.heard.plan
+    cards = [
+        replace(one.shot.card, kind=ShotKind.PERFORMANCE, cast=cast)
+        for one, cast in zip(plan.planned, cycle(casts))
+    ]
+    planned = tuple(
+        replace(one, shot=replace(one.shot, card=card)) for one, card in zip(plan.planned, cards, strict=True)
+    )
+    heard = replace(desk.heard, plan=replace(plan, planned=planned), sources=(Source(0, 0),) * len(planned))
+    (change,) = drafting.draft(desk.project, desk.loaded, heard, by=None)
+    assert isinstance(change, Put)
+    assert change.path == ("sections", 0, "shots", 0, "prompt")
+    assert str(change.value).startswith(f"{who} ")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import soundfile
 
+from mvpipe.cli import tables
+from mvpipe.plan import Plan, load_plan
 from tests.duets import Duet, Singer, alone, duet
 from tests.songbook import RATE
 from tests.whole.studio import Studio
@@ -26,7 +31,7 @@ cast:
     voice: ben.wav
     sings: true
 """
-PLAN = ("plan", "--vocals", "vocals.wav", "song.wav", "board.yaml")
+PLAN = ("plan", "--vocals", "vocals.wav", "--html", "plan.html", "song.wav", "board.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +69,20 @@ def test_whoever_is_heard_is_seen(studio: Studio, made: Duet) -> None:
             assert shot["cast"] == [("anna", "ben")[int(heard.argmax())]]
             assert shot["prompt"] == f"{shot['cast'][0]} sings to us"
     assert {name for shot in plan["shots"] for name in shot["cast"]} == {"anna", "ben"}
+    _shows_who_sings(
+        load_plan(studio.project / "plan.json"), (studio.folder / "plan.html").read_text("utf-8")
+    )
+
+
+def _shows_who_sings(made: Plan, page: str) -> None:
+    """The table and the page say it of every shot; of a film with one singer they do not."""
+    sung = [", ".join(one.sings) for one in made.planned]
+    head, *rows = tables.plan(made).splitlines()[1 : len(sung) + 2]
+    at, until = head.index("sings"), head.index("why this cut")
+    assert [row[at:until].strip() for row in rows] == sung
+    assert re.findall("<dt>sings</dt><dd>(.*?)</dd>", page) == [names for names in sung if names]
+    alone = replace(made, planned=tuple(replace(one, sings=one.sings and ("anna",)) for one in made.planned))
+    assert "sings" not in tables.plan(alone).splitlines()[1]
 
 
 def test_two_recordings_of_one_voice_are_refused_at_their_place(studio: Studio) -> None:
