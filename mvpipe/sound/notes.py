@@ -16,9 +16,8 @@ At 3 dB those are 12 and 0.2 (tuning half, three stems), and nothing of the real
 BEFORE_HOPS, RISE_DB = 80, 8.0
 """A breath is looked for within 0.8 s before a phrase: the air rises by 8 dB over its least there."""
 
-UNDER_LOUD_DB, FAINTEST_DB = 60.0, -95.0
-"""Air 60 dB below the loud moments is no breath, nor any below -95 dB re full scale: in a song mastered at
--40 dB one breathes as in any other."""
+UNDER_LOUD_DB = 60.0
+"""Air 60 dB below the loud moments is no breath."""
 
 RISE_HOPS = 3
 """It has begun 30 ms before it is heard."""
@@ -47,7 +46,7 @@ def breaths(stem: Stem, phrases: Runs) -> Runs:
 
 def _quietest(air: Floats) -> float:
     """The level below which nothing is a breath."""
-    return max(float(np.percentile(air, 95)) - UNDER_LOUD_DB, FAINTEST_DB)
+    return float(np.percentile(air, 95)) - UNDER_LOUD_DB
 
 
 def _breath(stem: Stem, start: int, stop: int, quietest: float) -> tuple[int, int] | None:

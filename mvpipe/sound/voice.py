@@ -27,9 +27,9 @@ NEARBY_S, LOUD_PERCENT = 8, 90
 SOFTEST_DB = 20.0
 """How far the loud moments of one passage may lie under those of the song; a pause is not a soft verse."""
 
-FLOOR_DB, UNDER_MIX_DB, FAINTEST_DB = -60.0, 45.0, -90.0
+FLOOR_DB, UNDER_MIX_DB, FAINTEST_DB = -60.0, 45.0, -100.0
 """Nothing below -60 dB re full scale is singing; in a quieter mix, nothing 45 dB below its loud moments, and
-nothing at all below -90: a song mastered at -50 dB is sung like any other."""
+nothing at all below -100, where 16 bit end: a song mastered at -50 dB is sung like any other."""
 
 FAINT_DB, FAINT_RANGE_DB = -22.0, 16.0
 """Over a second, a voice is less than 22 dB below the mix, and less than 16 dB below its own usual share of
@@ -60,6 +60,17 @@ that, up to half a second, is the room."""
 
 RING_HOPS, RING_LAG, RING_DB = 25, 4, 1.5
 """From there, up to 0.25 s back, whatever falls by 1.5 dB in 40 ms is the room too, or the release."""
+
+LOST_DB, LOST_HOPS, LOST_REACH = 20.0, 8, 100
+"""Where a drum hits, a separator takes the voice out with it, and of a word that begins there the first half
+second is lost. What stays loud from the hit to where the voice is heard, for 80 ms up to a second, with 20 dB
+less in the stem, is the word: a drum is gone by then."""
+
+LOST_RISE_DB, LOST_UNDER_DB, LOST_DIP = 10.0, 8.0, 3
+"""Loud is 10 dB above what the mix is in the gap before (a fifth of it is quieter), and within 8 dB of the
+loud moments of the voice nearby; closures of up to 20 ms are stepped over. A band that plays as loud in the
+gap tells nothing, and then nothing changes. Of the starts of phrases in Spleeter's stems 90 instead of 80 of
+100 are found within 100 ms then; on other stems nothing changes (tuning half)."""
 
 LEAD_HOPS = 4
 """A phrase begins 40 ms before its vowel is heard: half of what a consonant takes, so neither is far off.
@@ -103,7 +114,8 @@ def singing(stem_db: Floats, mix_db: Floats) -> Singing:
     strong = (stem_db > loud - PEAK_DB) & ~_leaked(stem_db, mix_db, leak, peak)
     phrases = phrases[[b - a >= SHORTEST_HOPS and bool(strong[a:b].any()) for a, b in phrases]]
     lead = LEAD_HOPS + round(MASKED_HOPS * max(leak - MASKED_DB, 0)) if leak <= LEAK_DB else LEAD_HOPS
-    phrases = _led(_trim(phrases, stem_db, stem_db > loud - TAIL_DB), lead)
+    phrases = _trim(phrases, stem_db, stem_db > loud - TAIL_DB)
+    phrases = _led(_with_lost_starts(phrases, stem_db, mix_db, loud), lead)
     return Singing(phrases=phrases, effort=np.asarray(effort, np.float32))
 
 
@@ -203,6 +215,28 @@ def _rung(level: Floats, first: int, end: int) -> int:
     while end > first and level[end - 1 - RING_LAG] - level[end - 1] >= RING_DB:
         end -= 1
     return end
+
+
+def _with_lost_starts(phrases: Runs, stem_db: Floats, mix_db: Floats, loud: Floats) -> Runs:
+    """The phrases, each from the hit on that it was lost behind; a gap is left before it."""
+    out = phrases.copy()
+    for row, before in zip(out, [0, *phrases[:, 1].tolist()], strict=False):
+        start = int(row[0])
+        if start - before < GAP_HOPS:
+            continue
+        mix, stem = mix_db[before:start], stem_db[before:start]
+        least = np.maximum(np.percentile(mix, 20) + LOST_RISE_DB, loud[before:start] - LOST_UNDER_DB)
+        hit = before + _last_run((mix > least) & (stem < mix - LOST_DB))
+        if before + GAP_HOPS <= hit and LOST_HOPS <= start - hit <= LOST_REACH:
+            row[0] = hit
+    return out
+
+
+def _last_run(mask: NDArray[np.bool_]) -> int:
+    """Where the run begins that lasts to the end of a mask, dips and all; its length where there is none."""
+    at = np.append(np.flatnonzero(mask), len(mask))
+    apart = np.flatnonzero(np.diff(at) > LOST_DIP)
+    return int(at[apart[-1] + 1] if len(apart) else at[0])
 
 
 def _led(phrases: Runs, lead: int) -> Runs:

@@ -265,6 +265,19 @@ def test_cuts_lie_where_the_voice_is_quietest() -> None:
         assert hearing.voice_db[start:end].min() >= hearing.voice_db[hop - 1 : hop + 2].min() - 1
 
 
+@pytest.mark.parametrize(("breaths", "earliest", "latest"), [([], 400, 430), ([70, 870], 430, 460)])
+def test_where_breaths_are_not_heard_room_is_left_for_one(
+    breaths: list[int], earliest: int, latest: int
+) -> None:
+    hearing = by_hand(12, [(1, 4), (4.6, 7), (9, 11)])
+    level = hearing.voice_db.copy()
+    level[400:430], level[430:460] = -50, -60  # inaudible, and quieter still just before the phrase
+    runs = np.array([(at, at + 25) for at in breaths], np.int64).reshape(-1, 2)
+    found = boundaries(replace(hearing, voice_db=level, breaths=runs))
+    (hop,) = [b.sample / 480 for b in found if 4 * 48_000 <= b.sample < 4.6 * 48_000]
+    assert earliest <= hop < latest
+
+
 def test_evidence_nearby_raises_a_weight_and_moves_nothing() -> None:
     phrases = [(1, 5), (5.8, 11)]
     plain = [b for b in boundaries(by_hand(12, phrases)) if b.kind is BoundaryKind.PHRASE_END]
