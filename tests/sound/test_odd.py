@@ -14,6 +14,7 @@ from mvpipe.film import BoundaryKind
 from mvpipe.sound.cut import cut
 from mvpipe.sound.hearing import Hearing
 from mvpipe.sound.listen import listen
+from mvpipe.sound.voice import LOST_HOPS
 from tests.songbook import KINDS, RATE, Entry, made
 from tests.sound.cuttings import check_is_a_plan, plan, starts
 from tests.sound.hearings import by_hand, hear, synth
@@ -48,15 +49,21 @@ def test_no_voice() -> None:
     check(hearing)
 
 
-@pytest.mark.parametrize(("believed", "words"), [(25.0, 0), (1000.0, 1)])
+NEVER = 10**6
+
+
+@pytest.mark.parametrize(
+    ("believed", "lost", "words"), [(25.0, NEVER, 0), (1000.0, LOST_HOPS, 0), (1000.0, NEVER, 1)]
+)
 def test_where_a_separator_takes_the_voice_out_with_a_drum_no_word_is_cut(
-    monkeypatch: pytest.MonkeyPatch, believed: float, words: int
+    monkeypatch: pytest.MonkeyPatch, believed: float, lost: int, words: int
 ) -> None:
     song = made(Entry(next(kind for kind in KINDS if kind.name == "pop"), 7, held_out=False), 48.0)
     stem = song.vocals.copy()
     for start, _ in song.truth.phrases:  # what Spleeter does to words that begin on a kick
         stem[round((start + 0.05) * RATE) : round((start + 0.17) * RATE)] *= 1e-4
     monkeypatch.setattr("mvpipe.sound.listen.HIDDEN_DB", believed)
+    monkeypatch.setattr("mvpipe.sound.voice.LOST_HOPS", lost)
     inside = [frame for frame in starts(plan(hear(song, stem))) if song.truth.inside_word(frame / 24)]
     assert min(len(inside), 1) == words
 
