@@ -54,10 +54,11 @@ def attempts(crew: Crew, setup: Setup, *, judged: bool) -> Iterator[Attempt]:
     seeds = takes.attempts(
         crew.project.journal, shot.cut, storyboard_seed=production.seed, many=production.takes
     )
-    setups = [setup] * len(seeds)
-    if judged and production.gate.on_fail in ("closer", "best") and len(seeds) > 1:
-        setups[-1] = replace(setup, shot=replace(shot, card=replace(shot.card, framing=CLOSER)))
-    return (_attempt(crew, one, i, seed) for i, (seed, one) in enumerate(zip(seeds, setups, strict=True), 1))
+    closer = judged and production.gate.on_fail in ("closer", "best") and len(seeds) > 1
+    for number, seed in enumerate(seeds, 1):
+        if closer and number == len(seeds):
+            setup = replace(setup, shot=replace(shot, card=replace(shot.card, framing=CLOSER)))
+        yield _attempt(crew, setup, number, seed)
 
 
 def too_large(crew: Crew, attempt: Attempt) -> str:

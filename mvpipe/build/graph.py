@@ -79,6 +79,10 @@ class Growth:
 NO_GROWTH = Growth()
 
 
+def _ended(entries: Mapping[str, Entry]) -> Work:
+    raise AssertionError("a node that has ended is not bound again")
+
+
 class Graph:
     """Nodes and who waits for whom.
 
@@ -117,6 +121,10 @@ class Graph:
                 ring = " -> ".join(nx.shortest_path(self._graph, waiting, need))
                 raise PlanError(f"{ring} -> {waiting}: wait for each other in a circle")
             self._graph.add_edge(need, waiting)
+
+    def end(self, name: str) -> None:
+        """Let go of all that a node which has ended was to do; who waits for it is known still."""
+        self._nodes[name] = Node(name=name, bind=_ended)
 
     def needs(self, name: str) -> list[str]:
         """Whom a node waits for."""

@@ -304,5 +304,6 @@ class _Walk:
 
     def _grow(self, node: Node, growth: Growth) -> list[Node]:
         self.ended.add(node.name)
+        self.graph.end(node.name)
         self.graph.grow(growth)
         return [*growth.nodes, *(self.graph[name] for name in self.graph.waiting(node.name))]

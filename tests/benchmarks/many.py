@@ -41,6 +41,7 @@ from mvpipe.render.comfyui.backend import ComfyUI
 from mvpipe.render.comfyui.client import Client
 from mvpipe.shoot import works
 from mvpipe.takes import take_task
+from mvpipe.tools import process
 from tests.gate import takes
 from tests.night import Server
 from tests.whole.studio import build
@@ -118,6 +119,7 @@ def _shoot(project: Project, ready: Ready) -> None:
 
 def _finish(project: Project, ready: Ready) -> None:
     """Have in the vault all that a night would have made, as far as a resume asks for it."""
+    process.allow()  # the run before was stopped
     sight = takes.sight(takes.write(project.folder / "clip.mp4", takes.moving()))
     sight = replace(sight, size=ready.production.size)
     good = Finding(check="made up", outcome=Outcome.PASS, value=0, limit=0, reason="nobody looked")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -54,6 +55,30 @@ class Kitchen:
 @pytest.fixture
 def kitchen(tmp_path: Path) -> Kitchen:
     return Kitchen(tmp_path)
+
+
+class Heavy:
+    """Something that a node holds, such as a graph of a hundred nodes."""
+
+    def __call__(self, entry: Entry) -> Growth:
+        return Growth()
+
+
+def test_what_a_node_was_to_do_is_let_go_when_it_has_ended(kitchen: Kitchen) -> None:
+    held: list[weakref.ref[Heavy]] = []
+    gone: list[bool] = []
+
+    def grow(_: Entry) -> Growth:
+        heavy = Heavy()
+        held.append(weakref.ref(heavy))
+        return Growth(nodes=(kitchen.node("b", then=heavy), kitchen.node("c", "b", then=look)))
+
+    def look(_: Entry) -> Growth:
+        gone.append(held[0]() is None)
+        return Growth()
+
+    assert set(kitchen.run(kitchen.node("a", then=grow)).entries) == {"a", "b", "c"}
+    assert gone == [True]
 
 
 def test_needs_come_first_and_the_second_run_makes_nothing(kitchen: Kitchen) -> None:
