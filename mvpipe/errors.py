@@ -113,7 +113,8 @@ class BackendError(MvpipeError):
     """A backend could not make a take.
 
     `retake` says whether another seed may help, `elsewhere` whether another server may; `grows` whether
-    all that is as large fails alike at this server, `whole` whether everything does.
+    all that is as large fails alike at this server, `whole` whether everything does; `pending` whether the
+    server may have made it all the same, so that it is to be asked before another one begins.
     """
 
     exit_code = 6
@@ -121,6 +122,7 @@ class BackendError(MvpipeError):
     elsewhere: ClassVar[bool] = False
     grows: ClassVar[bool] = False
     whole: ClassVar[bool] = False
+    pending: ClassVar[bool] = False
 
 
 class NotRendered(BackendError):
@@ -157,12 +159,14 @@ class Unreachable(BackendError):
     """The backend does not answer."""
 
     retryable = True
+    pending = True
 
 
 class RenderTimeout(BackendError):
     """The backend gave no sign of life within its deadline."""
 
     retryable = True
+    pending = True
 
 
 class TakesExhausted(MvpipeError):

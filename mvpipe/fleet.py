@@ -288,8 +288,7 @@ class Fleet:
             if berth.there:
                 self._say(f"{berth.name}: away: {error}")
                 berth.lose(self._now(), str(error))
-            # who does not answer may have made it all the same; who answers and hangs has not
-            self._homes[ready.key] = "" if isinstance(error, RenderTimeout) else berth.name
+            self._homes[ready.key] = berth.name if error.pending else ""
             return ready.attempt < ATTEMPTS * len(self._berths)
         others = self._fitness.note(berth.name, ready, error)
         self._homes[ready.key] = ""

@@ -138,6 +138,7 @@ class Stalled(RenderTimeout):
     """As a client says that nothing has moved since it gave a server up."""
 
     retryable = False
+    pending = False
 
 
 def test_a_server_that_hangs_leaves_its_takes_to_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,6 +229,29 @@ def test_what_a_lost_server_has_begun_waits_for_it_a_while(monkeypatch: pytest.M
     night.run([begun, *(Ask(name=f"take {k}.1", seconds=100, at=k) for k in range(8))])
     ended = next(end for name, at, _, end in night.done if name == "take 9.1")
     assert ended >= module.HOLD_S
+
+
+@pytest.mark.parametrize("error", [Unreachable("gone"), RenderTimeout("no answer in time")])
+def test_what_a_server_may_have_made_is_asked_of_it_before_another_begins(
+    monkeypatch: pytest.MonkeyPatch, error: BackendError
+) -> None:
+    monkeypatch.setattr(module, "PROBE_S", 0.0)
+    fails = lambda name, _ask, now: error if name == "server 1" and now < 60 else None  # noqa: E731
+    night = Night([1.0, 1.0], fails=fails)
+    night.run([Ask(name=f"take {k}.1", seconds=50, at=k) for k in range(8)])
+    begun = {name.removeprefix("! ") for name in night.names("server 1") if name.startswith("!")}
+    assert begun
+    assert begun <= set(night.names("server 1"))
+    assert not begun & set(night.names("server 0"))
+
+
+def test_what_a_server_was_seen_not_to_make_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PROBE_S", 0.0)
+    night = Night([1.0, 1.0], fails=lambda name, *_: Stalled("hangs") if name == "server 1" else None)
+    night.hosts[1].answers = False
+    night.run(song(5, 4))
+    assert not night.lost
+    assert night.now < module.HOLD_S + sum(ask.seconds for ask in song(5, 4))
 
 
 def test_times_are_remembered_for_the_report() -> None:

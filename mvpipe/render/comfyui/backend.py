@@ -111,10 +111,8 @@ class ComfyUI:
         ]
 
     def home(self, slate: Slate) -> str:
-        """Name of the server that has begun a take."""
-        key, names = key_of(slate), [client.server.name for client in self._clients]
-        begun = [name for name in names if self.client.records.read(key, name).begun]
-        return begun[0] if begun else ""
+        """Name of the server that has made a take, or begun it last."""
+        return self.client.records.last(key_of(slate), [client.server.name for client in self._clients])
 
     def needs(self, setup: Setup) -> Needs:
         """What must be in memory for a shot, and what is encoded for it."""

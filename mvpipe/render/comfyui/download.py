@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from mvpipe.errors import Unreachable
+from mvpipe.errors import Unreachable, VaultError
 from mvpipe.render.comfyui.answers import Stream, refusal
 from mvpipe.render.comfyui.ends import File
-from mvpipe.render.comfyui.failures import Lasting
+from mvpipe.render.comfyui.failures import GO_ON
 from mvpipe.render.comfyui.steady import Steady
 from mvpipe.render.comfyui.transport import Transport
 
@@ -71,7 +71,7 @@ def download(transport: Transport, file: File, into: Path, steady: Steady) -> bo
     Raises
     ------
     Unreachable : it broke off again and again
-    Lasting : it cannot be written here
+    VaultError : it cannot be written here
     BackendError : as the server says
     """
     part = _Part(into.with_name(f".{into.name}.part"))
@@ -84,7 +84,9 @@ def download(transport: Transport, file: File, into: Path, steady: Steady) -> bo
                 return True
             steady.tick()
     except OSError as exc:
-        raise Lasting(f"{into}: cannot be written: {(exc.strerror or str(exc)).lower()}") from exc
+        raise VaultError(
+            f"{into}: cannot be written: {(exc.strerror or str(exc)).lower()}", hint=GO_ON
+        ) from exc
     finally:
         part.path.unlink(missing_ok=True)
     got = f"{part.size} of {part.whole} bytes"

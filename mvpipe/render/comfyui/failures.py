@@ -10,6 +10,10 @@ RESTART = "restart ComfyUI; then the same command goes on where it stands"
 """What to do with a server that answers and does not work."""
 
 
+GO_ON = "make room; then the same command goes on where it stands, with all that servers have made"
+"""What to do where our own disk does not take it: another server's take would fit no better."""
+
+
 class NotComfyUI(Unreachable):
     """Something answers at the address, and it is not ComfyUI."""
 
@@ -22,7 +26,13 @@ class Refused(Unreachable):
     retryable = False
 
 
-class Stalled(RenderTimeout):
+class Hung(RenderTimeout):
+    """The server answers, and does not work: what it has of ours was seen there, and is not made."""
+
+    pending = False
+
+
+class Stalled(Hung):
     """The server was given up before, and nothing has moved there since: there is nothing to wait for."""
 
     retryable = False

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid5
 
-from mvpipe.render.comfyui.failures import Lasting
+from mvpipe.errors import VaultError
+from mvpipe.render.comfyui.failures import GO_ON
 
 FORMAT = 1
 SPACE = UUID("6f0e7a52-3f0c-5d0e-9d4b-6d7670697065")
@@ -130,7 +131,7 @@ class Records:
 
         Raises
         ------
-        Lasting : it cannot be written
+        VaultError : it cannot be written
         """
         text = json.dumps({"format": FORMAT, **asdict(job)}, indent=1, sort_keys=True) + "\n"
         path = self._path(job.key, job.server)
@@ -143,8 +144,16 @@ class Records:
                 os.fsync(stream.fileno())
             os.replace(scratch, path)
         except OSError as exc:
-            raise Lasting(f"{path}: cannot be written: {(exc.strerror or str(exc)).lower()}") from exc
+            raise VaultError(
+                f"{path}: cannot be written: {(exc.strerror or str(exc)).lower()}", hint=GO_ON
+            ) from exc
         return job
+
+    def last(self, key: str, servers: Sequence[str]) -> str:
+        """Which of some servers has made a job, or else was given it last; empty for none."""
+        begun = [server for server in servers if self.read(key, server).begun]
+        made = [server for server in begun if self.read(key, server).state is State.DONE]
+        return max(made or begun, key=lambda server: self._path(key, server).stat().st_mtime_ns, default="")
 
     def keys(self, server: str) -> list[str]:
         """Keys of all jobs that a server was ever given."""

@@ -7,18 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mvpipe.errors import BackendError, Cancelled, RenderFailed, RenderTimeout
+from mvpipe.errors import BackendError, Cancelled, RenderFailed, Unreachable
 from mvpipe.render.backend import Progress
 from mvpipe.render.comfyui import ends
 from mvpipe.render.comfyui.circumstances import circumstances
 from mvpipe.render.comfyui.download import fetch_film
 from mvpipe.render.comfyui.ends import FOLDER, Cause, End, Failure, File
-from mvpipe.render.comfyui.failures import RESTART, Full, Lasting, Stalled, Stopped, TooSmall, sign
+from mvpipe.render.comfyui.failures import RESTART, Full, Hung, Lasting, Stalled, Stopped, TooSmall, sign
 from mvpipe.render.comfyui.jobs import State
 from mvpipe.render.comfyui.news import DROPPED, OPENED, News
 from mvpipe.render.comfyui.order import Made, Order
 from mvpipe.render.comfyui.pace import Pace
-from mvpipe.render.comfyui.posting import is_there, post
+from mvpipe.render.comfyui.posting import is_there, may_pass, post
 from mvpipe.render.comfyui.server import ABSENT, Place, Sight
 from mvpipe.render.comfyui.steady import SLICE_S, Steady, aside
 from mvpipe.render.comfyui.vigil import Vigil
@@ -73,16 +73,19 @@ class Making:
         if stalled and self._made is None and sight.end is None:  # what had ended there is not made anew
             raise Stalled(stalled, hint=RESTART)
         while self._made is None:
-            if sight.place is Place.ABSENT:
-                self._begin()
-            if sight.place is not Place.ENDED:
-                sight = self._follow()
-            if sight.end is None:
-                self._lose(into)
-            else:
-                self._settle(sight.end, into)
+            if sight.place is not Place.ABSENT or self._begin(into):
+                self._see_through(sight, into)
             sight = ABSENT
         return self._made
+
+    def _see_through(self, sight: Sight, into: Path) -> None:
+        """Follow it to its end, and act on that."""
+        if sight.place is not Place.ENDED:
+            sight = self._follow()
+        if sight.end is None:
+            self._lose(into)
+        else:
+            self._settle(sight.end, into)
 
     def _take_up(self, into: Path) -> Sight:
         """Where the work stands that somebody else, or we before we died, may have begun."""
@@ -105,8 +108,8 @@ class Making:
             self._keep(self._job.again())
         raise RenderFailed(f"{self._where()}: the server knows {STRANGERS} failed attempts at it")
 
-    def _begin(self) -> None:
-        """Check, upload, write it down, send."""
+    def _begin(self, into: Path) -> bool:
+        """Check, upload, write it down, send; whether it is to be waited for, or was made meanwhile."""
         order = self._order
         graph = self._steady(lambda: order.fit(self._server, order.graph))
         names = self._client.uploads.ensure(order.uploads, self._steady)
@@ -115,11 +118,19 @@ class Making:
         self._steady.once(self._listener.open)
         self._pace.sent()
         try:
-            post(self._server, self._job, graph, order.title, self._steady)
+            for _ in range(self._patience.losses):
+                unsure = post(self._server, self._job, graph, order.title, self._steady)
+                if unsure is None:
+                    return True
+                if self._save(into):
+                    return False
+                if not may_pass(unsure):
+                    raise unsure
         except BackendError as exc:
             if not exc.retryable:
                 self._keep(self._job.with_state(State.NEW))
             raise
+        raise Unreachable(f"{self._where()}: sent {self._patience.losses} times and never arrived")
 
     def _follow(self) -> Sight:
         """The job's end; absent where it is gone."""
@@ -138,15 +149,18 @@ class Making:
                 if sight.place in (Place.ENDED, Place.ABSENT):
                     return sight
                 self._witness(sight, vigil)
-            self._give_up(vigil, now)
+            if given_up := self._given_up(vigil, now):
+                sight = self._look()  # it may have ended, unheard, before another job hung
+                if sight.place is Place.ENDED:
+                    return sight
+                raise Hung(given_up, hint=RESTART)
             self._steady.tick()
 
-    def _give_up(self, vigil: Vigil, now: float) -> None:
-        """Raise where nothing is to be waited for: here, or in another job of the same server."""
+    def _given_up(self, vigil: Vigil, now: float) -> str:
+        """Why to wait no more, for this job or another one of the same server; empty while there is hope."""
         if (why := vigil.overdue(now, hears=self._listener.hears)) and vigil.sight:
             self._client.stall.note(self._job.prompt_id, vigil.sight, f"{self._where()}: {why}")
-        if given_up := self._client.stall.why:
-            raise RenderTimeout(given_up, hint=RESTART)
+        return self._client.stall.why
 
     def _hear(self, vigil: Vigil) -> None:
         now = time.monotonic()
@@ -172,8 +186,7 @@ class Making:
 
     def _lose(self, into: Path) -> None:
         """It is gone: lost with its server, deleted, or its record was. Save its film, or make ready anew."""
-        guess = ends.foreseen(self._job.prompt_id, self._order.outputs[0])
-        if self._fetch(guess, into, ends.UNKNOWN, guessed=True):
+        if self._save(into):
             return
         if self._job.cancelled:
             self._keep(self._job.again())
@@ -187,6 +200,11 @@ class Making:
             self._fail(TooSmall, f"the server died {deaths} times while it ran this", SMALLER)
         if job.losses + 1 >= patience.losses:
             self._fail(Lasting, f"vanished from the queue {job.losses + 1} times", "who clears it?")
+
+    def _save(self, into: Path) -> bool:
+        """Whether there is a film under the name that it would have, though the server knows no such job."""
+        guess = ends.foreseen(self._job.prompt_id, self._order.outputs[0])
+        return self._fetch(guess, into, ends.UNKNOWN, guessed=True)
 
     def _settle(self, end: End, into: Path) -> None:
         """Fetch what came of it, or make ready for the next attempt; raises where there is none."""

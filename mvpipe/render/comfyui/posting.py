@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mvpipe.errors import BackendError, GraphRejected, Unreachable
+from mvpipe.errors import BackendError, GraphRejected
 from mvpipe.render.comfyui.answers import Answer, refusal
 from mvpipe.render.comfyui.failures import Lasting, NotComfyUI
 from mvpipe.render.comfyui.jobs import Job
@@ -16,10 +16,11 @@ from mvpipe.render.comfyui.steady import Steady
 FAULTS_SHOWN = 4
 
 
-def post(server: Server, job: Job, graph: Graph, title: str, steady: Steady) -> None:
-    """Send a job; returns when it is there.
+def post(server: Server, job: Job, graph: Graph, title: str, steady: Steady) -> BackendError | None:
+    """Send a job; None where it is there, else what was said instead.
 
-    A time-out, a broken connection and even a 500 may have queued it: it is looked for before anything else.
+    A time-out, a broken connection and even a 500 may have queued it: it is looked for. A job that is not
+    there may never have come, or have ended and been forgotten by a server that died: its film tells.
 
     Raises
     ------
@@ -27,22 +28,22 @@ def post(server: Server, job: Job, graph: Graph, title: str, steady: Steady) -> 
     BackendError : it cannot be sent
     """
     facts = {"key": job.key, "title": title}
-    for _ in range(steady.patience.losses):
-        try:
-            answer = steady.once(lambda: server.post(graph, job.prompt_id, job.client_id, facts))
-            if answer.status != 500:
-                _judge(server, job, answer, title, steady)
-                return
-        except BackendError as exc:
-            if not (exc.retryable or isinstance(exc, NotComfyUI)):
-                raise
-        else:
-            if is_there(server, job.prompt_id, steady):
-                return
-            raise refusal(answer)
-        if is_there(server, job.prompt_id, steady):
-            return
-    raise Unreachable(f"{server.name}: {title}: sent {steady.patience.losses} times and never arrived")
+    try:
+        answer = steady.once(lambda: server.post(graph, job.prompt_id, job.client_id, facts))
+        if answer.status != 500:
+            _judge(server, job, answer, title, steady)
+            return None
+        unsure = refusal(answer)
+    except BackendError as exc:
+        if not may_pass(exc):
+            raise
+        unsure = exc
+    return None if is_there(server, job.prompt_id, steady) else unsure
+
+
+def may_pass(error: BackendError) -> bool:
+    """Whether a job that was not taken for this is sent again: a proxy may answer for its server."""
+    return error.retryable or isinstance(error, NotComfyUI)
 
 
 def is_there(server: Server, prompt_id: str, steady: Steady) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import shutil
 import threading
@@ -21,10 +23,13 @@ from mvpipe.errors import (
     RenderFailed,
     RenderTimeout,
     Unreachable,
+    VaultError,
 )
+from mvpipe.render.comfyui.client import Client
 from mvpipe.render.comfyui.failures import (
     RESTART,
     Full,
+    Hung,
     NotComfyUI,
     Refused,
     Stalled,
@@ -33,7 +38,7 @@ from mvpipe.render.comfyui.failures import (
 )
 from mvpipe.render.comfyui.jobs import State
 from mvpipe.render.comfyui.order import Graph
-from mvpipe.render.comfyui.server import Server
+from mvpipe.render.comfyui.server import Place, Server, Sight
 from mvpipe.testing.standin import Standin, standin
 from tests.render.comfyui.rig import QUICK, Rig, essence, frames_of, misdeeds
 
@@ -145,8 +150,8 @@ FATAL: list[tuple[Trial, type[BackendError], str]] = [
     (Trial("reset", {"path": "/system_stats", "times": -1}), Unreachable, "the connection broke"),
     (Trial("half-accepted"), GraphRejected, "node x (SaveAudio): Required input is missing"),
     (Trial("upload-full"), Full, "500: not stored"),
-    (Trial("worker-dies"), RenderTimeout, "worker is dead"),
-    (Trial("hang"), RenderTimeout, "no sign of life"),
+    (Trial("worker-dies"), Hung, "worker is dead"),
+    (Trial("hang"), Hung, "no sign of life"),
     (Trial("interrupted"), Stopped, "stopped at the server"),
     (Trial("out-of-memory", {"times": -1}), TooSmall, "torch.OutOfMemoryError"),
     (Trial("die", {"step": 2, "times": -1}), TooSmall, "the server died 2 times while it ran this"),
@@ -199,7 +204,8 @@ class TestFaultsThatAreFinal:
         with ThreadPoolExecutor(2) as pool:
             both = [pool.submit(rig.make, f"{fault} {n}", n) for n in (1, 2)]
             said = [one.exception() for one in both]
-        assert {type(one) for one in said} <= {RenderTimeout, Stalled}
+        assert {type(one) for one in said} <= {Hung, Stalled}
+        assert not any(one.pending for one in said if isinstance(one, Hung)), "it was seen not to be made"
         assert len({str(one) for one in said}) == 1, "one thing is wrong, and it is said alike"
         posted = len(rig.server.requests("/prompt", "POST"))
         began = time.monotonic()
@@ -404,6 +410,60 @@ class TestTakingUp:
         rig.server.restart()
         assert rig.make("saved").read_bytes() == film
         assert rig.sampled("saved") == 1
+
+    @pytest.mark.parametrize("fault", ["post-late", "post-reset", "post-500"])
+    def test_nor_is_one_sampled_twice_whose_server_died_before_it_was_asked(
+        self, rig: Rig, same: str, fault: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It took the job, made it, and knows nothing of it any more when somebody looks for it."""
+        name, post = f"made, then died: {fault}", Server.post
+        film = rig.server.root / "output" / "mvpipe" / f"{rig.job(name).prompt_id}_00001_.mp4"
+
+        def posted(*asked: Any) -> Any:
+            try:
+                return post(*asked)
+            finally:
+                wait_for(film.exists)
+                wait_for(lambda: not rig.server.state()["running"])
+                rig.server.restart()
+
+        monkeypatch.setattr(Server, "post", posted)
+        rig.fault(fault, **({"seconds": 2.6} if fault == "post-late" else {}))
+        assert essence(rig.make(name)) == same
+        assert rig.sampled(name) == 1
+        assert rig.job(name).state is State.DONE
+
+    def test_what_had_ended_unheard_before_another_job_hung_is_fetched(self, rig: Rig, same: str) -> None:
+        rig.fault("messages-lost", times=-1)
+        rig.client = Client(
+            rig.client.transport.address, rig.client.records.folder, replace(QUICK, quiet_s=60, settle_s=60)
+        )
+        with ThreadPoolExecutor(1) as pool:
+            made = pool.submit(rig.make, "ended unheard")
+            wait_for(lambda: rig.sampled("ended unheard") == 1)
+            assert not made.done()
+            rig.client.stall.note("another", Sight(place=Place.RUNS), "a node hangs")
+            assert essence(made.result(10)) == same
+        assert rig.sampled("ended unheard") == 1
+
+    @pytest.mark.parametrize("what", ["film", "record"])
+    def test_what_this_disk_does_not_take_is_kept_there_and_sent_nowhere_else(
+        self, rig: Rig, same: str, what: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        replaced = os.replace
+
+        def full(source: Path, target: Path) -> None:
+            if target.suffix == (".mp4" if what == "film" else ".json") and rig.sampled("no room"):
+                raise OSError(errno.ENOSPC, "No space left on device")
+            replaced(source, target)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "replace", full)
+            with pytest.raises(VaultError, match="cannot be written: no space left") as caught:
+                rig.make("no room")
+        assert "make room" in caught.value.hint
+        assert essence(rig.make("no room")) == same
+        assert rig.sampled("no room") == 1
 
     def test_half_a_film_is_not(self, rig: Rig, same: str) -> None:
         rig.make("half")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from uuid import UUID
 
 import pytest
 
-from mvpipe.errors import RenderFailed, Unreachable
+from mvpipe.errors import RenderFailed, Unreachable, VaultError
 from mvpipe.render.comfyui import ends, news
 from mvpipe.render.comfyui.address import address
 from mvpipe.render.comfyui.ends import Cause
@@ -252,8 +253,23 @@ class TestRecords:
 
     def test_one_that_cannot_be_written_is_an_error_of_ours(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")
-        with pytest.raises(RenderFailed, match="cannot be written"):
+        with pytest.raises(VaultError, match="cannot be written"):
             Records(tmp_path / "file").write(self.job())
+
+    def test_it_is_with_who_made_it_or_else_with_who_was_given_it_last(self, tmp_path: Path) -> None:
+        records, names = Records(tmp_path), ["http://a", "http://b", "http://c"]
+        assert records.last("k", names) == ""
+        for seconds, (name, state) in enumerate(
+            [("http://b", State.RUNNING), ("http://c", State.FAILED), ("http://a", State.SENT)]
+        ):
+            records.write(Job(key="k", server=name, state=state))
+            (path,) = [p for p in tmp_path.iterdir() if name in p.read_text("utf-8")]
+            os.utime(path, (seconds, seconds))
+        assert records.last("k", names) == "http://a"
+        assert records.last("k", names[1:]) == "http://b"
+        records.write(Job(key="k", server="http://c", state=State.DONE))
+        os.utime(next(p for p in tmp_path.iterdir() if "http://c" in p.read_text("utf-8")), (0, 0))
+        assert records.last("k", names) == "http://c"
 
     def test_the_next_attempt_has_an_id_of_its_own_and_the_same_client(self) -> None:
         job = self.job()
