@@ -213,9 +213,11 @@ class Fleet:
     def _deal(self) -> None:
         """Deal what waits to the servers that are there and can do it."""
         fit, now = [berth.name for berth in self._fit()], self._now()
+        there = [berth.name for berth in self._berths.values() if berth.there]
         asks, keys = [], {}
         for ready in list(self._waiting.values()):
-            if able := self._able(ready, fit):
+            # who is ill is better than nobody, where those that are well cannot do it
+            if able := self._able(ready, fit) or self._able(ready, there):
                 asks.append(replace(ready.hint, only=frozenset(able)))
                 keys[ready.hint.name] = ready.key
             elif error := self._fitness.hopeless(ready):

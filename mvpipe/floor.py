@@ -13,18 +13,19 @@ from mvpipe.berth import Berth
 from mvpipe.budget import Budget, Budgeted
 from mvpipe.build.lane import Lane, Pool
 from mvpipe.build.lane import Ready as Turn
-from mvpipe.build.places import Workforce
-from mvpipe.build.vault import Entry
+from mvpipe.build.places import NOBODY, Workforce
+from mvpipe.build.vault import Entry, Vault
 from mvpipe.crowd import takes_lane
 from mvpipe.errors import SettingsError
 from mvpipe.film import Slate
 from mvpipe.fleet import Fleet, Timed
 from mvpipe.ledger import Ledger
-from mvpipe.render.backend import NO_LIMITS, UNHEARD, Backend, Hosted, Needs, Progress, Setup
+from mvpipe.render.backend import NO_LIMITS, UNHEARD, Backend, Hosted, Needs, Progress, Ran, Setup
 from mvpipe.render.comfyui.times import rows
 from mvpipe.schedule import Ask, Post
 from mvpipe.stopwatch import Stopwatch
 from mvpipe.takes import take_task
+from mvpipe.timesheet import Timesheet
 from mvpipe.timing import Rendered, Times
 
 FACTS = "take.facts.json"
@@ -48,6 +49,7 @@ class Floor:
     lane : in which they wait for their turn
     fleet : the servers, where there are any
     force : the cluster whose workers make them
+    sheet : what these workers do
     asked : what the cluster was asked for, by name
     """
 
@@ -57,6 +59,7 @@ class Floor:
     lane: Lane
     fleet: Fleet | None = None
     force: Workforce | None = None
+    sheet: Timesheet | None = None
     asked: dict[str, Ask] = field(default_factory=dict[str, Ask])
 
     def ask(self, name: str, setup: Setup, slate: Slate) -> Ask:
@@ -98,11 +101,11 @@ class Floor:
 
     def _timed(self, name: str, entry: Entry) -> Timed | None:
         """The same of a take that a worker of the cluster has made."""
-        worker, seconds = self.force.took(entry.key) if self.force else ("", 0.0)
-        if not seconds:
+        stint = self.force.took(entry.key) if self.force else NOBODY
+        if not stint.seconds:
             return None
         wanted = self.asked[name]
-        return Timed(host=worker, ask=wanted, seconds=seconds, foreseen_s=wanted.seconds, ran=UNHEARD)
+        return Timed(host=stint.by, ask=wanted, seconds=stint.seconds, foreseen_s=wanted.seconds, ran=UNHEARD)
 
     def where(self, name: str) -> str:
         """Name of the server or worker that has a take now; empty for none."""
@@ -114,6 +117,8 @@ class Floor:
         """No more takes are made: what is left on servers and was made on others is taken back."""
         if self.fleet:
             self.fleet.close()
+        if self.sheet:
+            self.sheet.close()
         if self.force:
             self.force.tidy()
         if isinstance(self.backend, Hosted):
@@ -163,19 +168,45 @@ def open_floor(
     return Floor(backend=backend, times=times, watch=watch, lane=lane, fleet=fleet)
 
 
-def cluster_floor(
+def cluster_floor(  # noqa: PLR0913
     force: Workforce,
     backend: Backend,
     watch: Stopwatch,
     *,
+    vault: Vault,
     budget: Budget,
     first: Collection[str],
+    last_sign: float,
     say: Callable[[str], None],
 ) -> Floor:
-    """The same, where the workers of a cluster make the takes."""
+    """The same, where the workers of a cluster make the takes.
+
+    Parameters
+    ----------
+    vault : to which they come
+    """
     lane = takes_lane(force, hosted=isinstance(backend, Hosted), first=first, say=say)
-    budgeted = Budgeted(lane, budget, lambda turn: float(turn.hint.seconds))
-    return Floor(backend=backend, times=watch.learnt(), watch=watch, lane=budgeted, force=force)
+    times, asked_s = watch.learnt(), lambda turn: float(turn.hint.seconds)
+    if not isinstance(backend, Hosted):
+        budgeted = Budgeted(lane, budget, asked_s)
+        return Floor(backend=backend, times=times, watch=watch, lane=budgeted, force=force)
+    account.end_cut(watch.journal, last_sign)
+
+    def went(key: str) -> Ran:
+        take = vault.find(key)
+        return _ran(take) if take else UNHEARD
+
+    sheet = Timesheet(lane, force, Ledger(watch.journal.note), went)
+    budgeted = Budgeted(sheet, budget, asked_s)
+    sheet.held = lambda: budgeted.why
+    return Floor(backend=backend, times=times, watch=watch, lane=budgeted, force=force, sheet=sheet)
+
+
+def _ran(take: Entry) -> Ran:
+    """How a take went, by what is kept with it."""
+    from mvpipe.render.comfyui.circumstances import ran
+
+    return ran(json.loads(take.path(FACTS).read_text("utf-8"))) if FACTS in take.files else UNHEARD
 
 
 def server_of(take: Entry) -> str:

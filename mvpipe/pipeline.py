@@ -432,7 +432,16 @@ def _floor(
     first = night.first if night else ()
     watch = Stopwatch(journal=project.journal, folder=ready.kept, say=watcher.say)
     if project.force:
-        return cluster_floor(project.force, ready.backend, watch, budget=budget, first=first, say=watcher.say)
+        return cluster_floor(
+            project.force,
+            ready.backend,
+            watch,
+            vault=project.vault,
+            budget=budget,
+            first=first,
+            last_sign=last_sign,
+            say=watcher.say,
+        )
     return open_floor(
         ready.backend,
         watch,

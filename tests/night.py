@@ -42,6 +42,7 @@ class Server:
         assert self.answers, "only who is there has anything taken back"
 
 
+LONGEST_S = 30 * 86_400.0
 TICK_S = 10.0
 """The walk asks a lane again after a while without news; a coarse second of the simulation."""
 
@@ -119,6 +120,7 @@ class Night:
             self.lost[ready.name] = error
 
     def _step(self) -> None:
+        assert self.now < LONGEST_S, "it does not end"
         ends = [(self._end(name, *queue[0]), name) for name, queue in self.queues.items() if queue]
         times = [at for at, _ in ends] + [at for at, _, _ in self.later]
         coming = min(times, default=inf)

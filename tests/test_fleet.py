@@ -31,6 +31,13 @@ class OutOfMemory(RenderFailed):
     grows = True
 
 
+class DiskFull(RenderFailed):
+    """As a client says that a server cannot write what it makes."""
+
+    elsewhere = True
+    whole = True
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_one_server_is_never_idle(seed: int) -> None:
     night = Night([1.0], text_s=60).run(song(seed, 60))
@@ -168,6 +175,23 @@ def test_a_slow_server_is_marked_and_gets_no_more_while_others_are_there() -> No
     known = night.said_at[night.said.index(slow[0])]
     assert [begun for *_, at, begun, _ in night.done if at == "server 1" and begun > known] == []
     assert len(night.names("server 0")) > len(night.names("server 1")) + 8
+
+
+def test_who_is_ill_is_better_than_who_cannot() -> None:
+    """The disk of the only server that is well is full: the other goes on, however slow it has become."""
+
+    def fails(name: str, _ask: Ask, _now: float) -> BaseException | None:
+        full = name == "server 0" and any("slower" in word for word in night.said)
+        return DiskFull("no space left") if full else None
+
+    def takes(name: str, ask: Ask) -> float:
+        return ask.seconds * (3 if name == "server 1" and night.free_at[name] > 4000 else 1)
+
+    night = Night([1.0, 1.0], takes_s=takes, fails=fails)
+    night.run(song(8, 40, 1))
+    assert any("slower" in word for word in night.said)
+    assert not night.lost
+    assert len({name for name in night.names() if not name.startswith("!")}) == 40
 
 
 def test_even_pace_is_not_ill() -> None:

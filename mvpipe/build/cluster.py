@@ -31,7 +31,7 @@ from mvpipe.build.graph import Progress, Work
 from mvpipe.build.key import digest
 from mvpipe.build.lane import Ready
 from mvpipe.build.parcel import Packer
-from mvpipe.build.places import Hand
+from mvpipe.build.places import NOBODY, Hand, Stint
 from mvpipe.build.store import Store
 from mvpipe.build.vault import Entry, Vault
 from mvpipe.errors import (
@@ -92,7 +92,7 @@ class Cluster:
         self._flights: dict[str, _Flight] = {}
         self._allowed: dict[str, tuple[list[str], str]] = {}
         self._blamed: dict[str, str] = {}
-        self._took: dict[str, tuple[str, float]] = {}
+        self._took: dict[str, Stint] = {}
         self._hands: tuple[Hand, ...] = ()
         self._counted = -CENSUS_S
         self._stopping = threading.Event()
@@ -125,8 +125,15 @@ class Cluster:
         if now - self._counted >= CENSUS_S and self._is_there:
             with suppress(*LOST):
                 self._hands = tuple(self._client.run_on_scheduler(_census))
+                self._miss({hand.name for hand in self._hands})
             self._counted = time.monotonic()
         return self._hands
+
+    def _miss(self, there: Collection[str]) -> None:
+        """Whoever is not there any more has nothing."""
+        for flight in list(self._flights.values()):
+            if flight.by not in there:
+                flight.by = ""
 
     def allow(self, key: str, workers: Collection[str], resource: str) -> None:
         """What is sent next under this key may go to workers at these addresses, and needs that of one."""
@@ -140,9 +147,9 @@ class Cluster:
         """Name of the worker that has a node's work now, as far as it was heard of; empty for none."""
         return next((flight.by for flight in list(self._flights.values()) if flight.name == name), "")
 
-    def took(self, key: str) -> tuple[str, float]:
-        """Who has made it in this run, and in how many seconds; ("", 0) where nobody had to."""
-        return self._took.get(key, ("", 0.0))
+    def took(self, key: str) -> Stint:
+        """Who had it last in this run, and has made it or failed to; `NOBODY` where nobody had to."""
+        return self._took.get(key, NOBODY)
 
     def make(self, ready: Ready, work: Work, progress: Progress) -> Entry:
         """Have it made, wait for it, and fetch it; in a thread of its own.
@@ -161,6 +168,7 @@ class Cluster:
             kit=self._kit,
             version=errands.version(),
         )
+        self._took.pop(ready.key, None)
         flight = self._flights[sent.name] = _Flight(name=ready.name)
         try:
             answer = self._wait(self._send(sent), flight, progress)
@@ -247,13 +255,17 @@ class Cluster:
 
     def _settle(self, ready: Ready, answer: Answer) -> None:
         """Act on what is not as it should be."""
+        heard = time.time()
+        if answer.seconds:
+            self._took[ready.key] = Stint(
+                by=answer.by, seconds=answer.seconds, ended=heard, ahead_s=answer.at - heard
+            )
         if answer.misfit:
             self._blamed[ready.key] = answer.by
             raise Misfit(f"worker {answer.by}: {answer.misfit}", hint="install the same at both ends")
         if answer.stopped:
             raise Unreachable(f"{answer.by}: {ready.name}: an earlier run has stopped it")
         if answer.fault is None:
-            self._took[ready.key] = answer.by, answer.seconds
             return
         self._blamed[ready.key] = answer.by
         error = answer.fault.error()

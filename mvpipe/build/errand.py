@@ -108,7 +108,8 @@ class Answer:
     Parameters
     ----------
     by : the worker
-    seconds : it took; 0 where it was there already
+    seconds : it took, made or not; 0 where it was there already
+    at : when it ended, by the worker's clock, Unix seconds
     fault : why it could not be done
     stopped : whether it was told to stop
     misfit : why this worker can do nothing for whoever sent it
@@ -116,6 +117,7 @@ class Answer:
 
     by: str
     seconds: float = 0.0
+    at: float = 0.0
     fault: Fault | None = None
     stopped: bool = False
     misfit: str = ""
@@ -153,10 +155,12 @@ def do(errand: Errand, by: str, tell: Callable[[int, int], None]) -> Answer:
     halted = threading.Event()
     with _guard:
         _running[errand.name] = halted
+    began = time.monotonic()
     try:
-        return Answer(by=by, seconds=_make(errand, by, _paced(tell, halted)))
+        seconds = _make(errand, by, _paced(tell, halted))
+        return Answer(by=by, seconds=seconds, at=time.time())
     except MvpipeError as exc:
-        return Answer(by=by, fault=Fault.of(exc))
+        return Answer(by=by, seconds=time.monotonic() - began, at=time.time(), fault=Fault.of(exc))
     except Cancelled as exc:
         with _guard:
             _left.extend(map(str, exc.args))

@@ -45,6 +45,27 @@ class Hand:
     resources: dict[str, float] = field(default_factory=dict[str, float])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stint:
+    """How somebody was occupied with a piece of work.
+
+    Parameters
+    ----------
+    by : name of the worker; empty where nobody was
+    seconds : it took; 0 where it was there already
+    ended : when it was heard of here, Unix seconds
+    ahead_s : by how much the worker's clock was ahead of this machine's, as near as a message travels
+    """
+
+    by: str = ""
+    seconds: float = 0.0
+    ended: float = 0.0
+    ahead_s: float = 0.0
+
+
+NOBODY = Stint()
+
+
 class Workforce(Protocol):
     """A cluster, as a walk and its lanes see it (`build.run.Hands`)."""
 
@@ -57,8 +78,8 @@ class Workforce(Protocol):
     def blame(self, key: str) -> str:
         """Name of the worker that failed to do it; empty where nobody knows."""
 
-    def took(self, key: str) -> tuple[str, float]:
-        """Who has made it in this run, and in how many seconds; ("", 0) where nobody had to."""
+    def took(self, key: str) -> Stint:
+        """Who had it last in this run, and has made it or failed to; `NOBODY` where nobody had to."""
 
     def where(self, name: str) -> str:
         """Name of the worker that has a node's work now, as far as it was heard of; empty for none."""
@@ -122,6 +143,15 @@ class Places:
         """So many at once, at most; how many it is depends on who is there."""
         return MOST
 
+    @property
+    def waiting(self) -> int:
+        """Pieces of work that nobody was given yet."""
+        return len(self._line)
+
+    def shuns(self, worker: str) -> bool:
+        """Whether a worker gets nothing for a while."""
+        return self.shunned.get(worker, 0.0) > self.now()
+
     def offer(self, ready: Ready) -> None:
         """It waits from now on."""
         heapq.heappush(self._line, (self.rank(ready), next(self._turns), ready))
@@ -149,7 +179,7 @@ class Places:
         self._busy -= 1
         if error is None:
             if self.fitness:
-                self.fitness.well(self.force.took(ready.key)[0])
+                self.fitness.well(self.force.took(ready.key).by)
             return False
         if isinstance(error, BackendError):
             return self._move(ready, error)
@@ -198,7 +228,7 @@ class Places:
         """Addresses of those that may do it; the shunned only where all are."""
         names = [hand.name for hand in there]
         fit = set(self.fitness.able(ready, names) if self.fitness else names)
-        well = {name for name in fit if self.shunned.get(name, 0.0) <= self.now()}
+        well = {name for name in fit if not self.shuns(name)}
         return [hand.address for hand in there if hand.name in (well or fit)]
 
     def _move(self, ready: Ready, error: BackendError) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from mvpipe.build.graph import Progress, Work
 from mvpipe.build.lane import ATTEMPTS, Ready
-from mvpipe.build.places import FORSAKEN_S, SHUN_S, Hand, Places
+from mvpipe.build.places import FORSAKEN_S, SHUN_S, Hand, Places, Stint
 from mvpipe.build.vault import Entry
 from mvpipe.errors import GraphRejected, MediaError, RenderFailed, Unreachable
 from mvpipe.fitness import Fitness
@@ -37,8 +37,8 @@ class Force:
     def blame(self, key: str) -> str:
         return self.blamed
 
-    def took(self, key: str) -> tuple[str, float]:
-        return "ada", 1.0
+    def took(self, key: str) -> Stint:
+        return Stint(by="ada", seconds=1.0)
 
     def where(self, name: str) -> str:
         return ""

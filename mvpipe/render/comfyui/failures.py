@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mvpipe.errors import RenderFailed, RenderTimeout, Unreachable
+from mvpipe.errors import GraphRejected, RenderFailed, RenderTimeout, Unreachable
 
 RESTART = "restart ComfyUI; then the same command goes on where it stands"
 """What to do with a server that answers and does not work."""
@@ -36,6 +36,10 @@ class Stalled(Hung):
     """The server was given up before, and nothing has moved there since: there is nothing to wait for."""
 
     retryable = False
+
+
+class InputsGone(GraphRejected):
+    """The server refuses a graph whose files somebody has removed since they were sent."""
 
 
 class Lasting(RenderFailed):

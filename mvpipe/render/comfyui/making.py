@@ -13,7 +13,17 @@ from mvpipe.render.comfyui import ends
 from mvpipe.render.comfyui.circumstances import circumstances
 from mvpipe.render.comfyui.download import fetch_film
 from mvpipe.render.comfyui.ends import FOLDER, Cause, End, Failure, File
-from mvpipe.render.comfyui.failures import RESTART, Full, Hung, Lasting, Stalled, Stopped, TooSmall, sign
+from mvpipe.render.comfyui.failures import (
+    RESTART,
+    Full,
+    Hung,
+    InputsGone,
+    Lasting,
+    Stalled,
+    Stopped,
+    TooSmall,
+    sign,
+)
 from mvpipe.render.comfyui.jobs import State
 from mvpipe.render.comfyui.news import DROPPED, OPENED, News
 from mvpipe.render.comfyui.order import Made, Order
@@ -109,7 +119,7 @@ class Making:
         raise RenderFailed(f"{self._where()}: the server knows {STRANGERS} failed attempts at it")
 
     def _begin(self, into: Path) -> bool:
-        """Check, upload, write it down, send; whether it is to be waited for, or was made meanwhile."""
+        """Check, upload, write it down, send; whether it is there now, and to be waited for."""
         order = self._order
         graph = self._steady(lambda: order.fit(self._server, order.graph))
         names = self._client.uploads.ensure(order.uploads, self._steady)
@@ -126,6 +136,12 @@ class Making:
                     return False
                 if not may_pass(unsure):
                     raise unsure
+        except InputsGone:
+            if self._job.losses >= self._patience.losses:
+                raise
+            self._client.uploads.forget()
+            self._keep(self._job.again(losses=self._job.losses + 1))
+            return False
         except BackendError as exc:
             if not exc.retryable:
                 self._keep(self._job.with_state(State.NEW))

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from mvpipe.errors import BackendError, GraphRejected
 from mvpipe.render.comfyui.answers import Answer, refusal
-from mvpipe.render.comfyui.failures import Lasting, NotComfyUI
+from mvpipe.render.comfyui.ends import FOLDER
+from mvpipe.render.comfyui.failures import InputsGone, Lasting, NotComfyUI
 from mvpipe.render.comfyui.jobs import Job
 from mvpipe.render.comfyui.order import Graph
 from mvpipe.render.comfyui.server import Place, Server
 from mvpipe.render.comfyui.steady import Steady
 
 FAULTS_SHOWN = 4
+
+NO_FILE = re.compile(rf"Invalid (image|audio|video) file: {FOLDER}/")
+"""As LoadImage, LoadAudio and LoadVideo say of a file that is not in the input folder, of ours."""
 
 
 def post(server: Server, job: Job, graph: Graph, title: str, steady: Steady) -> BackendError | None:
@@ -57,10 +62,9 @@ def is_there(server: Server, prompt_id: str, steady: Steady) -> bool:
 def _judge(server: Server, job: Job, answer: Answer, title: str, steady: Steady) -> None:
     where = f"{server.name}: {title}"
     if answer.status == 400:
-        said = answer.object()
-        raise GraphRejected(
-            f"{where}: graph refused: {refused(said)}", hint="mvpipe doctor says what is missing"
-        )
+        why = refused(answer.object())
+        kind = InputsGone if NO_FILE.search(why) else GraphRejected
+        raise kind(f"{where}: graph refused: {why}", hint="mvpipe doctor says what is missing")
     if answer.status != 200:
         raise refusal(answer)
     said = answer.object()

@@ -446,6 +446,12 @@ class TestTakingUp:
             assert essence(made.result(10)) == same
         assert rig.sampled("ended unheard") == 1
 
+    def test_files_that_somebody_removed_are_sent_again(self, rig: Rig, same: str) -> None:
+        rig.make("sent before", seed=2)
+        shutil.rmtree(rig.server.root / "input" / "mvpipe")
+        assert essence(rig.make("sent anew")) == same
+        assert rig.job("sent anew").losses == 1
+
     @pytest.mark.parametrize("what", ["film", "record"])
     def test_what_this_disk_does_not_take_is_kept_there_and_sent_nowhere_else(
         self, rig: Rig, same: str, what: str, monkeypatch: pytest.MonkeyPatch
