@@ -181,6 +181,24 @@ def test_what_all_servers_refuse_ends_the_run_after_the_first(studio: Studio, tm
     assert "graph native-ref2va" in ran.stderr
 
 
+def test_takes_that_fail_alike_end_the_night_and_what_was_made_is_kept(
+    studio: Studio, tmp_path: Path
+) -> None:
+    with fleet(tmp_path, 200.0) as servers:
+        studio.run(*render(studio, servers, "--max-takes", "1"), expect=7)
+        kept, shots = studio.entries("take"), len(studio.plan()["shots"])
+        servers[0].fault("node-error", times=-1)
+        ran = studio.run(*render(studio, servers), expect=6)
+        sent = len(servers[0].requests("/prompt", "POST")) - 1
+        assert sent <= 3 < 3 * (shots - 1), "every shot was tried three times"
+        assert studio.entries("take") == kept
+        servers[0].heal()
+        studio.run(*render(studio, servers))
+        whole(studio, servers)
+        assert kept.items() <= studio.entries("take").items()
+    assert "2 takes in a row" in ran.stderr
+
+
 def test_a_server_that_is_not_there_is_said_and_the_others_go_on(studio: Studio, tmp_path: Path) -> None:
     with fleet(tmp_path, 100.0) as servers:
         nobody = ["--backend", "http://127.0.0.1:9"]
