@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,14 @@ HEAVY = {
     "PIL", "av", "cv2", "demucs", "huggingface_hub", "librosa", "networkx", "numba", "numpy",
     "safetensors", "scipy", "soundfile", "soxr", "torch",
 }  # fmt: skip
+
+
+def test_pytest_walks_into_every_folder_of_tests(pytestconfig: pytest.Config) -> None:
+    """A name on its list of what to leave out, such as `build`, hides all tests below without a word."""
+    left_out = [pattern for pattern in pytestconfig.getini("norecursedirs") if pattern != "__pycache__"]
+    folders = {path.parent.name for path in Path(__file__).parent.rglob("test_*.py")}
+    assert "build" in folders
+    assert not [name for name in folders for pattern in left_out if fnmatch(name, pattern)]
 
 
 def run(*argv: str, cwd: Path = ROOT) -> str:
