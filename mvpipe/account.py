@@ -101,6 +101,15 @@ class Account:
         """The same for runs that began after a time, in Unix seconds."""
         return Account(watches=tuple(one for one in self.watches if one.start >= ms(at)))
 
+    @property
+    def unexplained(self) -> int:
+        """Milliseconds of servers that are in no stretch, or in two."""
+        return sum(
+            abs(one.stop - one.start - sum(part.length for part in one.stretches))
+            + sum(abs(after.start - part.stop) for part, after in pairwise(one.stretches))
+            for one in self.watches
+        )
+
     def as_json(self) -> dict[str, Any]:
         """For scripts: of every server the seconds by use, by part of the rendering, and by reason."""
         return {"servers": [self._server(name) for name in self._servers()]}

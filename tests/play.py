@@ -9,16 +9,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from mvpipe.account import end_cut
 from mvpipe.build.cluster import Cluster, connected
 from mvpipe.build.graph import Graph, Node, Progress, Work
 from mvpipe.build.journal import Journal
 from mvpipe.build.key import Task
-from mvpipe.build.lane import Ready
+from mvpipe.build.lane import Lane, Ready
 from mvpipe.build.places import Places
 from mvpipe.build.run import Outcome, run
 from mvpipe.build.store import Store
 from mvpipe.build.vault import Entry, Vault
 from mvpipe.errors import BackendError
+from mvpipe.ledger import Ledger
+from mvpipe.render.backend import UNHEARD
+from mvpipe.timesheet import Timesheet
 from tests.troupe import Server, kit
 
 OWN = {Server: "server"}
@@ -62,12 +66,15 @@ class Play:
             yield cluster
 
     def go(self, address: str, *nodes: Node, watch: Callable[[Any], None] = lambda _: None) -> Outcome:
+        end_cut(self.journal, 0.0)
         with self.cluster(address) as cluster:
-            lanes = {
-                "cpu": Places(cluster, say=self.said.append),
-                "render": Places(cluster, resource="h3", say=self.said.append, fitness=Alike()),
-            }
-            return run(Graph(nodes), self.vault, self.journal, lanes=lanes, hands=cluster, watch=watch)
+            takes = Places(cluster, resource="h3", say=self.said.append, fitness=Alike())
+            sheet = Timesheet(takes, cluster, Ledger(self.journal.note), lambda _: UNHEARD)
+            lanes: dict[str, Lane] = {"cpu": Places(cluster, say=self.said.append), "render": sheet}
+            try:
+                return run(Graph(nodes), self.vault, self.journal, lanes=lanes, hands=cluster, watch=watch)
+            finally:
+                sheet.close()
 
     def made(self) -> Counter[str]:
         """How often each was made, by whomever."""

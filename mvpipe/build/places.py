@@ -52,7 +52,7 @@ class Stint:
     Parameters
     ----------
     by : name of the worker; empty where nobody was
-    seconds : it took; 0 where it was there already
+    seconds : it took, made or not
     ended : when it was heard of here, Unix seconds
     ahead_s : by how much the worker's clock was ahead of this machine's, as near as a message travels
     """

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from mvpipe.account import account
 from mvpipe.build.graph import Graph, Node, Progress, Work
 from mvpipe.build.journal import Journal
 from mvpipe.build.key import Task
@@ -287,7 +288,7 @@ def night(play: Play, many: int = 12) -> list[Node]:
 
 
 def _soak(folder: Path, rounds: int) -> None:
-    print("seed   clients killed   workers killed   lost   begun twice  at most        s")
+    print("seed   clients killed   workers killed   lost   begun twice  at most   unexplained ms        s")
     with _staged(folder, "soak", h3=1, threads=2, many=3) as stage:
         for seed in range(1, rounds + 1):
             print(_round(folder, stage, seed), flush=True)
@@ -323,8 +324,10 @@ def _round(folder: Path, stage: Troupe, seed: int) -> str:
     made = play.go(stage.address, *night(play))
     lost += 24 - len(made.entries)
     twice = sum(many - 1 for many in play.made().values())
-    took = time.monotonic() - began
-    return f"{seed:4} {clients:16} {workers:16} {lost:6} {twice:13} {2 * workers:8} {took:8.0f}"
+    unexplained, took = account(play.journal).unexplained, time.monotonic() - began
+    return (
+        f"{seed:4} {clients:16} {workers:16} {lost:6} {twice:13} {2 * workers:8} {unexplained:16} {took:8.0f}"
+    )
 
 
 if __name__ == "__main__":

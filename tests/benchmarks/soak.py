@@ -22,7 +22,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 
 from mvpipe.account import RENDERING, Account
@@ -174,7 +173,7 @@ def _count(one: Round, found: Account) -> Counts:
         lost=one.lost + gone,
         twice=max(0, again),
         charges=[charge for server in one.servers for charge in _charges(server, one.calm)],
-        unexplained=_unexplained(found),
+        unexplained=found.unexplained,
     )
 
 
@@ -188,15 +187,6 @@ def _charges(server: Standin, calm: Calm) -> Iterator[str]:
     state = server.state()
     yield from misdeeds(server)
     yield from (f"left behind: {job}" for job in (*state["running"], *state["waiting"]) if job in calm.ids)
-
-
-def _unexplained(found: Account) -> int:
-    """Milliseconds of servers that are in no stretch, or in two."""
-    gaps = 0
-    for watch in found.watches:
-        gaps += abs(watch.stop - watch.start - sum(one.length for one in watch.stretches))
-        gaps += sum(abs(a.stop - b.start) for a, b in pairwise(watch.stretches))
-    return gaps
 
 
 def _busy(found: Account) -> float:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from mvpipe.account import account
 from mvpipe.build import errand
 from mvpipe.build.graph import Growth
 from mvpipe.build.muster import muster
@@ -114,6 +115,11 @@ def test_what_a_killed_worker_had_is_made_elsewhere(
     twice = [name for name, many in play.made().items() if many > 1]
     assert len(twice) <= 1, "only what the dead one had is begun again"
     assert all(entry.path("dish").exists() for entry in made.entries.values())
+    told = account(play.journal)
+    seconds = {one["server"]: one["uses"] for one in told.as_json()["servers"]}
+    assert told.unexplained == 0
+    assert seconds["ben"]["takes"] >= 2.0
+    assert seconds["ada"]["away"] > 0
     stage.wait_for(3)
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from mvpipe.testing.standin import Standin, standin
 from tests.troupe import Troupe, troupe, until
+from tests.whole.short_nights import accounted
 from tests.whole.studio import Studio, build_for_h3, copied
 
 SPEED = 100.0
@@ -116,9 +117,9 @@ def test_workers_and_mvpipe_may_be_killed(studio: Studio, stage: Set) -> None:
     report: dict[str, Any] = json.loads((studio.project / "report" / "report.json").read_text("utf-8"))
     assert report["result"] == "complete"
     assert kept.items() <= studio.entries("take").items()
-    told = studio.json("account")["servers"]
-    assert {server["server"] for server in told} == {"ada", "ben"}
-    assert all(server["uses"]["takes"] > 0 for server in told if server["takes"])
+    told = accounted(studio)
+    assert {watch.server for watch in told.watches} == {"ada", "ben"}
+    assert told.unexplained == 0
     again = stage.runs() - before
     assert len(again) == shots
     assert sum(again.values()) <= shots + 2, "only what the dead worker's server went on with"

@@ -136,13 +136,11 @@ class Making:
                     return False
                 if not may_pass(unsure):
                     raise unsure
-        except InputsGone:
-            if self._job.losses >= self._patience.losses:
-                raise
-            self._client.uploads.forget()
-            self._keep(self._job.again(losses=self._job.losses + 1))
-            return False
         except BackendError as exc:
+            if isinstance(exc, InputsGone) and self._job.losses < self._patience.losses:
+                self._client.uploads.forget()
+                self._keep(self._job.again(losses=self._job.losses + 1))
+                return False
             if not exc.retryable:
                 self._keep(self._job.with_state(State.NEW))
             raise
