@@ -15,6 +15,7 @@ from mvpipe.sound.verse import weight
 from mvpipe.storyboard import writing
 from mvpipe.storyboard.lyrics import heard_at
 from mvpipe.storyboard.styles import Style
+from mvpipe.wording import counted
 
 MOST_WORDS = 200
 """Characters of the words above a shot."""
@@ -69,8 +70,8 @@ def _head(plan: Plan, brief: Brief, words: Sequence[Line]) -> list[str]:
     song = plan.song
     sung = sum(one.shot.voice * len(one.shot.cut) for one in plan.planned) / plan.frames
     facts = (
-        f"{song.path.name}: {format_time(song.seconds)}, {len(plan.shots)} shots, sung {sung:.0%}, "
-        f"voice: {voice_from(plan.separator)}"
+        f"{song.path.name}: {format_time(song.seconds)}, {counted(len(plan.shots), 'shot')}, "
+        f"sung {sung:.0%}, voice: {voice_from(plan.separator)}"
     )
     rows = [f"# yaml-language-server: $schema={brief.schema}"] if brief.schema else []
     rows += [*writing.comment(facts), "", "mvpipe: 1", f"title: {writing.scalar(brief.title)}"]

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from mvpipe.build.lane import Lane, Ready
 from mvpipe.errors import MvpipeError, NotRendered, SettingsError
+from mvpipe.wording import counted
 
 UNTRIED = "not rendered: "
 """How the reason begins that stands in the slug of a shot nobody has tried."""
@@ -125,7 +126,9 @@ class Budgeted:
         if why := self.budget.stop():
             return why
         if self.budget.takes is not None and self.begun >= self.budget.takes:
-            return f"{self.budget.takes} takes were allowed, and are made"
+            return counted(
+                self.budget.takes, "take was allowed, and is made", "takes were allowed, and are made"
+            )
         if self.budget.until is not None and self._line:
             shortest = min(self.foresee_s(ready) for ready in self._line.values())
             if self.now() + shortest > self.budget.until:

@@ -251,12 +251,17 @@ def _bars(backend: Backend, setup: Setup, needs: Needs | None = None) -> dict[st
     return {host.name: host.limits.bars(setup.shot.window, setup.size, profile) for host in hosts}
 
 
-def whole_s(backend: Backend, times: Times, setup: Setup) -> float:
-    """Seconds of one take of a setup, alone: its prompt is encoded for it."""
+def whole_s(backend: Backend, times: Times, setup: Setup, needs: Needs | None = None) -> float:
+    """Seconds of one take of a setup, alone: its prompt is encoded for it.
+
+    Parameters
+    ----------
+    needs : of the setup, where they are known already
+    """
     frames = len(setup.shot.window)
     if not isinstance(backend, Hosted):
         return backend.predict_s(frames, setup.size)
-    first, needs = backend.hosts()[0][0].name, backend.needs(setup)
+    first, needs = backend.hosts()[0][0].name, needs or backend.needs(setup)
     return times.predict_s(frames, setup.size, needs.steps, first, needs.profile, needs.conditioning)
 
 
@@ -278,7 +283,7 @@ def ask(backend: Backend, times: Times, name: str, setup: Setup) -> Ask:
         raise SettingsError(f"{name}: no server may render it: {barred(backend, setup)}", hint=RAISE)
     return Ask(
         name=name,
-        seconds=max(whole_s(backend, times, setup) - times.text_s(first), BRIEFEST_S),
+        seconds=max(whole_s(backend, times, setup, needs) - times.text_s(first), BRIEFEST_S),
         text=needs.text,
         model=needs.model,
         at=at,

@@ -14,6 +14,7 @@ from mvpipe.production import Production
 from mvpipe.render.backend import Backend, Hosted, Setup
 from mvpipe.schedule import Post, Schedule, deal, early
 from mvpipe.timing import Times
+from mvpipe.wording import counted, named
 
 PREVIEW = 4
 """Shots that are rendered first, spread over the song, so that something representative is seen early."""
@@ -30,6 +31,7 @@ class Forecast:
     schedule : who renders what, in order
     learnt : takes from which times were learnt; 0 where they are the published ones
     barred : number of each shot that no server may render -> why
+    kept : shots that are not rendered: they stay as they are
     """
 
     first: tuple[str, ...]
@@ -37,6 +39,7 @@ class Forecast:
     schedule: Schedule
     learnt: int
     barred: Mapping[int, str] = field(default_factory=dict[int, str])
+    kept: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """For scripts."""
@@ -44,6 +47,7 @@ class Forecast:
             "seconds": round(self.schedule.makespan_s, 1),
             "bound_s": round(self.schedule.bound_s, 1),
             "learnt_from_takes": self.learnt,
+            "kept": self.kept,
             "barred": [{"shot": shot, "why": why} for shot, why in self.barred.items()],
             "preview": [_shot(name) for name in self.first],
             "servers": [
@@ -60,15 +64,18 @@ class Forecast:
     def text(self) -> str:
         """For people."""
         made = self.schedule
+        if not (self.barred or any(made.orders.values())):
+            return "the night: nothing is left to render"
         over = max(0.0, made.makespan_s / made.bound_s - 1) if made.bound_s else 0.0  # sums are rounded
-        known = f"times of {self.learnt} takes" if self.learnt else "published times"
+        known = f"times of {counted(self.learnt, 'take')}" if self.learnt else "published times"
         lines = [
             f"the night, by {known}: {format_time(round(made.makespan_s))} until every shot has a take; "
             f"no order is shorter than {format_time(round(made.bound_s))} ({over:.1%} less)"
         ]
+        lines += [f"  not rendered: {counted(self.kept, 'shot')}, as they are"] if self.kept else []
         lines += [f"  no server may render shot {shot}: {why}" for shot, why in self.barred.items()]
         if self.first:
-            lines.append(f"  seen first: shots {', '.join(str(_shot(name)) for name in self.first)}")
+            lines.append(f"  seen first: {named('shot', [_shot(name) for name in self.first])}")
         for post in self.servers:
             shots = ", ".join(str(_shot(one.name)) for one in made.orders[post.name]) or "nothing"
             lines.append(f"  {post.name}, {format_time(round(made.ends[post.name]))}: {shots}")
@@ -83,7 +90,7 @@ def forecast(
     preview: int = PREVIEW,
     only: Collection[int] | None = None,
 ) -> Forecast | None:
-    """The night of the first takes; None where no servers make them, or there are none.
+    """The night of the first takes; None where no servers make them.
 
     Parameters
     ----------
@@ -98,8 +105,6 @@ def forecast(
     asks = [
         ask(backend, times, f"take {number}.1", setup) for number, setup in setups.items() if not why[number]
     ]
-    if not setups:
-        return None
     servers = posts(backend, times)
     first = early(asks, servers, preview)
     return Forecast(
@@ -108,6 +113,7 @@ def forecast(
         schedule=deal(asks, servers, first=first),
         learnt=times.learnt,
         barred={number: one for number, one in why.items() if one},
+        kept=len(production.plan.shots) - len(shots),
     )
 
 

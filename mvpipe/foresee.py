@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from mvpipe import takes
@@ -16,6 +17,7 @@ from mvpipe.forecast import fitting
 from mvpipe.production import Crew
 from mvpipe.shoot import ShotWork
 from mvpipe.timing import Times
+from mvpipe.wording import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,17 +77,18 @@ def _seconds(work: ShotWork, times: Times) -> float:
     return whole_s(crew.backend, times, fitting(crew.production, crew.backend, work.shot))
 
 
-def _change(work: ShotWork, slates: Sequence[Slate], times: Times) -> Change:
+def _change(work: ShotWork, slates: Iterator[Slate], times: Times) -> Change:
     crew, shot = work.crew, work.shot
     vault, journal = crew.project.vault, crew.project.journal
     known = {take.key: take for take in takes.known_takes(journal, shot.cut)}
-    tasks = [takes.take_task(slate) for slate in slates]
+    tasks = (takes.take_task(slate) for slate in slates)
+    first = next(tasks)
     pick = takes.picked(journal, shot.cut)
-    if pick and pick["family"] == takes.family(tasks[0]) and (found := vault.find(pick["key"], repair=False)):
+    if pick and pick["family"] == takes.family(first) and (found := vault.find(pick["key"], repair=False)):
         number = known[pick["key"]].number
         why, slip = (f"take {number} was picked, and is there",), known[pick["key"]].slip
         return Change(shot=shot, render=False, why=why, take=found, slip=slip)
-    for task in tasks:
+    for task in chain([first], tasks):
         entry = vault.find(task.key, repair=False)
         if entry is None:
             seconds = _seconds(work, times)
@@ -97,7 +100,8 @@ def _change(work: ShotWork, slates: Sequence[Slate], times: Times) -> Change:
             why = (f"nothing changed: {name} is there{said}",)
             slip = take.slip if take else 0
             return Change(shot=shot, render=False, why=why, take=entry, slip=slip)
-    return Change(shot=shot, render=False, why=(f"all {len(tasks)} attempts failed: a slug stands in",))
+    why = (f"all {counted(crew.production.takes, 'attempt')} failed: a slug stands in",)
+    return Change(shot=shot, render=False, why=why)
 
 
 def _reasons(crew: Crew, shot: Shot, wanted: Task) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from mvpipe.clock import format_time
 from mvpipe.plan import voice_from
 from mvpipe.sound.picture import KINDS
 from mvpipe.sound.spectrum import HOPS
+from mvpipe.wording import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,8 +98,8 @@ def _facts(plan: Plan) -> str:
     facts = (
         plan.song.path.name,
         format_time(plan.song.seconds),
-        f"{len(plan.shots)} shots",
-        f"{plan.frames} frames at {plan.rate} a second",
+        f"{counted(len(plan.shots), 'shot')}",
+        f"{counted(plan.frames, 'frame')} at {plan.rate} a second",
         f"cuts inside {'a word' if plan.words_known else 'the voice'}: {inside}",
         f"voice: {voice_from(plan.separator)}",
     )

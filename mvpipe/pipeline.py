@@ -48,7 +48,7 @@ from mvpipe.prep import Chooser, accompaniment_node, minus_note, prep_nodes
 from mvpipe.production import CLIP, Crew, GateSettings, Production, Smaller
 from mvpipe.project import Project, publish
 from mvpipe.pulse import Pulse, feel
-from mvpipe.render.backend import Backend, Chains, NotesPlan, Pins, Setup, WantsAccompaniment
+from mvpipe.render.backend import Backend, Chains, Hosted, NotesPlan, Pins, Setup, WantsAccompaniment
 from mvpipe.request import Request, given_vocals, note_request
 from mvpipe.room import check_room, needed
 from mvpipe.screening import Screen
@@ -297,10 +297,25 @@ def _voices(crew: Crew, watcher: Watcher) -> list[tuple[Shot, Entry]]:
     return [(shot, made.entries[node.name]) for shot, node in zip(shots, nodes, strict=True)]
 
 
+def to_render(
+    project: Project, ready: Ready, watcher: Watcher, *, only: Collection[int] | None = None
+) -> set[int] | None:
+    """Numbers of the shots that a shoot would make takes of; None where no servers make them."""
+    if not isinstance(ready.backend, Hosted):
+        return None
+    found = {one.shot.number for one in foresee(project, ready, watcher) if one.render}
+    return found if only is None else found.intersection(only)
+
+
 def foretell(
     project: Project, ready: Ready, *, preview: int = PREVIEW, only: Collection[int] | None = None
 ) -> Forecast | None:
-    """How the night would go; None where no servers make the takes."""
+    """How the night would go; None where no servers make the takes.
+
+    Parameters
+    ----------
+    only : numbers of the shots that are rendered, as `to_render` finds them; None for all
+    """
     times = Stopwatch(journal=project.journal, folder=ready.kept).learnt()
     return forecast(ready.production, ready.backend, times, preview=preview, only=only)
 
@@ -349,6 +364,7 @@ def shoot(
     for kind, (name, ending) in FILMS.items():
         films[kind] = project.film / f"{ready.file_stem}{ending}"
         publish(made.entries[kind].path(name), films[kind])
+    takes.record_shown(project.journal)
     proofs = {kind: made.entries[kind].facts["proof"] for kind in FILMS}
     came = _came_to(shots, screen, films, proofs)
     took = floor.watch.since(begun)
@@ -426,9 +442,7 @@ def _floor(
     last_sign: float,
 ) -> Floor:
     """Where the takes are made. Of a fleet, everything that can be wanted is known before it deals."""
-    night = foretell(project, ready, preview=preview, only=only)
-    if night:
-        _voices(Crew(production=ready.production, project=project, backend=ready.backend), watcher)
+    night = foretell(project, ready, preview=preview, only=to_render(project, ready, watcher, only=only))
     first = night.first if night else ()
     watch = Stopwatch(journal=project.journal, folder=ready.kept, say=watcher.say)
     if project.force:

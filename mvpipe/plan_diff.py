@@ -10,6 +10,7 @@ from mvpipe.clock import format_time
 from mvpipe.errors import PlanError
 from mvpipe.film import Card, Shot
 from mvpipe.plan import Plan, load_plan, voice_from
+from mvpipe.wording import counted
 
 NEAR = 48
 """Frames within which a cut that is gone and one that is new are one cut that moved: two seconds."""
@@ -44,7 +45,8 @@ def _cuts(before: Plan, after: Plan) -> Iterator[str]:
         if near:
             moved = min((abs(other - frame), other) for other in near)[1]
             come.remove(moved)
-            yield f"cut moved: {_time(before, frame)} -> {_time(after, moved)}, {moved - frame:+d} frames"
+            by = counted(moved - frame, "frame", form="+d")
+            yield f"cut moved: {_time(before, frame)} -> {_time(after, moved)}, {by}"
         else:
             yield f"cut gone: {_time(before, frame)}"
     yield from (f"cut new: {_time(after, frame)}" for frame in come)

@@ -16,6 +16,7 @@ from mvpipe.errors import Cancelled
 from mvpipe.floor import Floor
 from mvpipe.project import write_json
 from mvpipe.room import KEPT
+from mvpipe.wording import counted
 
 PULSE, STOP = "now.json", "stop"
 NOW, GENTLY = "now", "gently"
@@ -138,7 +139,9 @@ def feel(folder: Path) -> Mapping[str, Any] | None:
 def told(beat: Mapping[str, Any], now: float) -> list[str]:
     """A beat, for people."""
     silent = now - beat["at"]
-    lines = [f"process {beat['pid']}: {beat['done']} of {beat['shots']} shots are ready"]
+    lines = [
+        f"process {beat['pid']}: {beat['done']} of {counted(beat['shots'], 'shot is', 'shots are')} ready"
+    ]
     if beat["ends"] is not None:
         lines[0] += f"; takes end about {time.strftime('%H:%M', time.localtime(beat['ends']))}"
     if silent > SILENT_S:

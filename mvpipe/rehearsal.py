@@ -18,6 +18,7 @@ from mvpipe.backends import JOBS
 from mvpipe.clock import format_time
 from mvpipe.project import REHEARSAL, SUFFIX, Project
 from mvpipe.request import Machine, Request
+from mvpipe.wording import counted
 
 CARDS = ("24gb", "16gb")
 """Cards whose speed somebody published; see `mvpipe.testing.comfyui.settings`."""
@@ -89,10 +90,8 @@ class Rehearsal:
             at, needs = format_time(round(begun)), format_time(round(one.seconds))
             lines.append(f"  {one.name}: begins {at}, needs {needs}{one.note}")
             begun += one.seconds
-        total, many = format_time(round(begun)), len(self.takes)
-        lines.append(
-            f"  in all {total} of the card for {many} takes, if the gate lets every one of them pass"
-        )
+        total, many = format_time(round(begun)), counted(len(self.takes), "take")
+        lines.append(f"  in all {total} of the card for {many}, if the gate lets every one of them pass")
         lines.append(f"  {self.disk / 1e6:.0f} MB of disk here, with drawn pictures: real ones need more")
         return "\n".join(lines)
 

@@ -17,8 +17,9 @@ from mvpipe.clock import format_time
 from mvpipe.film import Outcome
 from mvpipe.plan import Plan, voice_from
 from mvpipe.project import Project, write_atomically, write_json
-from mvpipe.standing import Stand, Standing, names, stand
+from mvpipe.standing import Stand, Standing, numbered, stand
 from mvpipe.timing import Foresight
+from mvpipe.wording import counted
 
 if TYPE_CHECKING:
     from mvpipe.pipeline import Made
@@ -105,7 +106,8 @@ class Report:
 
     def text(self, here: Path | None = None) -> str:
         """All of it, for people; paths are shown from the folder `here` where they lie below it."""
-        lines = [f"{self.title}: {self.shots} shots, {self.frames} frames, {self.seconds}"]
+        extent = f"{counted(self.shots, 'shot')}, {counted(self.frames, 'frame')}, {self.seconds}"
+        lines = [f"{self.title}: {extent}"]
         lines += [f"  {line}" for line in gate_lines(self.stand)]
         for kind, path in self.films.items():
             proof = self.proofs[kind]
@@ -186,7 +188,8 @@ def _lips_lines(found: Stand) -> Iterator[str]:
         passed = [one for one in judged if one.outcome is Outcome.PASS]
         methods = sorted({one.lips["method"] for one in judged} - {"none"})
         by = f", by {' and '.join(methods)}" if methods else ""
-        yield f"lips: {len(passed)} of {len(judged)} judged shots pass{by}"
+        of = counted(len(judged), "judged shot passes", "judged shots pass")
+        yield f"lips: {len(passed)} of {of}{by}"
         if found.control:
             yield f"  control: {found.control['reason']}"
     reasons: dict[str, list[Standing]] = {}
@@ -194,7 +197,7 @@ def _lips_lines(found: Stand) -> Iterator[str]:
         if one.unjudged:
             reasons.setdefault(one.unjudged, []).append(one)
     for why, shots in reasons.items():
-        yield f"lips not judged in shot{'s' * (len(shots) > 1)} {names(shots)}: {why}"
+        yield f"lips not judged in {numbered(shots)}: {why}"
 
 
 def _page_line(one: Standing) -> Iterator[str]:
@@ -209,7 +212,7 @@ def _servers_lines(found: Stand) -> Iterator[str]:
         if one.server:
             by_server.setdefault(one.server, []).append(one)
     for server, shots in sorted(by_server.items()):
-        yield f"made by {server}: shots {names(shots)}"
+        yield f"made by {server}: {numbered(shots)}"
 
 
 def _line(one: Standing) -> dict[str, Any]:
@@ -217,7 +220,7 @@ def _line(one: Standing) -> dict[str, Any]:
 
 
 def _proof_words(proof: Mapping[str, Any]) -> str:
-    frames = f"{proof['frames']} frames, each at its time"
+    frames = f"{counted(proof['frames'], 'frame')}, each at its time"
     if proof["sound"] == "exact":
-        return f"{frames}; the song's {proof['samples']} samples, bit for bit"
+        return f"{frames}; the song's {counted(proof['samples'], 'sample')}, bit for bit"
     return f"{frames}; the song coded once, in step with the original"

@@ -108,12 +108,10 @@ class ShotWork:
         self.crew.expect(name, 1)
         return Node(name=name, bind=lambda _: self.crew.production.voice(self.shot, self.crew.backend))
 
-    def slates(self, voice: Entry, join: Entry | None = None) -> list[Slate]:
-        """The slate of each attempt the shot gets, in order."""
-        return [
-            one.smaller.slate if one.smaller and too_large(self.crew, one) else one.slate
-            for one in self.attempts(voice, join)
-        ]
+    def slates(self, voice: Entry, join: Entry | None = None) -> Iterator[Slate]:
+        """The slate of each attempt the shot gets, in order, each made up when it is asked for."""
+        for one in self.attempts(voice, join):
+            yield one.smaller.slate if one.smaller and too_large(self.crew, one) else one.slate
 
     def attempts(self, voice: Entry, join: Entry | None = None) -> Iterator[Attempt]:
         """The attempts the shot gets, in order; the last may ask for a closer framing."""

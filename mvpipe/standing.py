@@ -15,12 +15,10 @@ from mvpipe.floor import server_of
 from mvpipe.gate.decide import Common
 from mvpipe.plan import Plan
 from mvpipe.project import Project
+from mvpipe.wording import counted, listed, named
 
 if TYPE_CHECKING:
     from mvpipe.pipeline import Made
-
-NAMED = 12
-"""Shots that are named in one line; of more, the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,8 +150,8 @@ class Stand:
         if doubts:
             first = doubts[0]
             return CannotJudge(
-                f"{len(doubts)} of {len(self.shots)} shots cannot be judged: {names(doubts)}: look at them; "
-                f"shot {first.shot}: {first.reason}",
+                f"{len(doubts)} of {counted(len(self.shots), 'shot')} cannot be judged: "
+                f"look at {numbered(doubts)}; shot {first.shot}: {first.reason}",
                 hint=f"what is good: mvpipe pick {first.shot} {first.take}; what is not: mvpipe rerender",
             )
         return None
@@ -174,8 +172,12 @@ def stand(project: Project, plan: Plan, made: Made) -> Stand:
 
 def names(shots: Sequence[Standing]) -> str:
     """Their numbers, for people."""
-    numbers = [str(one.shot) for one in shots]
-    return ", ".join(numbers[:NAMED]) + (", ..." if len(numbers) > NAMED else "")
+    return listed([one.shot for one in shots])
+
+
+def numbered(shots: Sequence[Standing]) -> str:
+    """The same with the noun before them."""
+    return named("shot", [one.shot for one in shots])
 
 
 def _standing(project: Project, plan: Plan, number: int, made: Made) -> Standing:
@@ -214,7 +216,9 @@ def _within(project: Project, path: Path | None) -> str:
 def _exhausted(lost: Sequence[Standing], many: int) -> TakesExhausted:
     slugs, marked = [one for one in lost if not one.take], [one for one in lost if one.take]
     first = (slugs or marked)[0]
-    what = f"no take for {len(slugs)} of {many} shots: {names(slugs)}: a slug stands in" if slugs else ""
+    what = ""
+    if slugs:
+        what = f"no take for {len(slugs)} of {counted(many, 'shot')}: {names(slugs)}: a slug stands in"
     if marked:
         what += f"{'; ' if what else ''}the best of failed takes stands in {names(marked)}"
     failed = [str(one.shot) for one in lost if not one.untried]

@@ -10,6 +10,7 @@ from mvpipe import takes
 from mvpipe.film import Outcome, Shot
 from mvpipe.plan import load_plan
 from mvpipe.project import Project, at_work
+from mvpipe.wording import counted, listed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +27,8 @@ class ShotState:
     verdict : on the take that is seen; empty for none
     slip : frames by which its picture is moved
     lips : the verdict on its lips, as the journal keeps it
+    awaited : number of the take that the next render puts into the film, which shows something else; else 0
+    picked : whether a person chose the one that is awaited
     """
 
     shot: Shot
@@ -36,11 +39,13 @@ class ShotState:
     verdict: str = ""
     slip: int = 0
     lips: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    awaited: int = 0
+    picked: bool = False
 
     @property
     def doubtful(self) -> bool:
         """Whether a person should look at it."""
-        return self.state == "done" and self.verdict != Outcome.PASS.value
+        return self.state == "done" and self.verdict != Outcome.PASS.value and not self.picked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +58,15 @@ class State:
     running: tuple[str, ...]
 
     @property
+    def awaited(self) -> tuple[ShotState, ...]:
+        """The shots whose take is not in the film yet."""
+        return tuple(shot for shot in self.shots if shot.awaited) if self.films else ()
+
+    @property
     def result(self) -> str:
         """`complete`, `incomplete` or `not started`."""
         done = sum(shot.state in ("done", "picked") for shot in self.shots)
-        if done == len(self.shots) and self.films:
+        if done == len(self.shots) and self.films and not self.awaited:
             return "complete"
         return "incomplete" if done else "not started"
 
@@ -71,6 +81,7 @@ class State:
                     "state": s.state,
                     "take": s.take,
                     "takes": s.takes,
+                    "awaited": s.awaited,
                     "reason": s.reason,
                     "verdict": s.verdict,
                     "slip": s.slip,
@@ -90,7 +101,7 @@ class State:
         for shot in self.shots:
             counts[shot.state] = counts.get(shot.state, 0) + 1
         summary = ", ".join(f"{many} {state}" for state, many in counts.items())
-        lines = [f"{self.title}: {self.result}: {len(self.shots)} shots: {summary}"]
+        lines = [f"{self.title}: {self.result}: {counted(len(self.shots), 'shot')}: {summary}"]
         lines += [
             f"  shot {s.shot.number}: {s.state}{f': {s.reason}' if s.reason else ''}"
             for s in self.shots
@@ -100,9 +111,17 @@ class State:
             f"  look at shot {s.shot.number}: {s.verdict}: {s.reason}" for s in self.shots if s.doubtful
         ]
         lines += [f"  shot {s.shot.number}: {s.reason}" for s in self.shots if s.slip]
+        lines += self._behind()
         lines += [f"  film: {film}" for film in self.films]
         lines += [f"  running: {name}" for name in self.running]
         return "\n".join(lines)
+
+    def _behind(self) -> list[str]:
+        if not (late := self.awaited):
+            return []
+        named = listed([f"shot {s.shot.number} (take {s.awaited}{', picked' * s.picked})" for s in late])
+        them = "them" if len(late) > 1 else "it"
+        return [f"  not in the film yet: {named}; mvpipe render puts {them} in"]
 
 
 def look(project: Project) -> State:
@@ -113,16 +132,16 @@ def look(project: Project) -> State:
     PlanError : there is no plan yet
     """
     plan = load_plan(project.plan)
-    running = _running(project)
+    running, shown = _running(project), takes.last_shown(project.journal)
     return State(
         title=plan.title,
-        shots=tuple(_shot(project, shot, running) for shot in plan.shots),
+        shots=tuple(_shot(project, shot, running, shown) for shot in plan.shots),
         films=tuple(str(path) for path in sorted(project.film.glob("[!.]*"))),
         running=running,
     )
 
 
-def _shot(project: Project, shot: Shot, running: tuple[str, ...]) -> ShotState:
+def _shot(project: Project, shot: Shot, running: tuple[str, ...], shown: float) -> ShotState:
     known = takes.known_takes(project.journal, shot.cut)
     used = takes.last_used(project.journal, shot.number)
     here = used if used and used["cut"] == takes.cut_name(shot.cut) else None
@@ -137,6 +156,8 @@ def _shot(project: Project, shot: Shot, running: tuple[str, ...]) -> ShotState:
         state, reason = "slug", here.get("reason") or (known[-1].reason if known else "")
     else:
         state, reason = "waiting", ""
+    key = takes.awaited(project.journal, shot, shown)
+    awaited = next((take.number for take in known if key and take.key == key), 0)
     return ShotState(
         shot=shot,
         state=state,
@@ -146,6 +167,8 @@ def _shot(project: Project, shot: Shot, running: tuple[str, ...]) -> ShotState:
         verdict=seen.outcome.value if seen else "",
         slip=seen.slip if seen else 0,
         lips=seen.lips if seen else {},
+        awaited=awaited,
+        picked=bool(awaited and pick and pick["key"] == key),
     )
 
 

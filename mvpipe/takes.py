@@ -140,6 +140,35 @@ def last_used(journal: Journal, number: int) -> Mapping[str, Any] | None:
     return events[-1].data if events else None
 
 
+def record_shown(journal: Journal) -> None:
+    """Remember that the films show the takes that were last used."""
+    journal.note("shown", "film")
+
+
+def last_shown(journal: Journal) -> float:
+    """When that was last so, in Unix seconds; 0 where no film was made, or by an earlier version."""
+    events = journal.events("shown")
+    return events[-1].at if events else 0.0
+
+
+def awaited(journal: Journal, shot: Shot, shown: float) -> str:
+    """Key of the take that the next render puts into the films, where they show something else; else empty.
+
+    A pick is waited for as long as the shot asks for what it asked for when it was picked.
+
+    Parameters
+    ----------
+    shown : when the films were last as the takes used, as `last_shown` has it
+    """
+    events = journal.events("used", f"shot {shot.number}")
+    if not events or events[-1].data["cut"] != cut_name(shot.cut):
+        return ""
+    used, pick = events[-1].data, picked(journal, shot.cut)
+    if pick and pick["family"] == used["family"] and pick["key"] != used["key"]:
+        return pick["key"]
+    return str(used["key"]) if 0 < shown < events[-1].at else ""
+
+
 def choose_pick(journal: Journal, cut: Span, key: str, family: str) -> None:
     """The user wants this take; it holds as long as the shot asks for the same."""
     journal.choose(f"pick {cut_name(cut)}", {"key": key, "family": family})

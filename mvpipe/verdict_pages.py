@@ -21,6 +21,7 @@ from mvpipe.lips import Lips
 from mvpipe.production import CLIP
 from mvpipe.project import Project, publish
 from mvpipe.takes import Known
+from mvpipe.wording import counted
 
 if TYPE_CHECKING:
     from mvpipe.gate.sync import SyncVerdict
@@ -96,7 +97,7 @@ class Pager:
 
     def _draw(self, shot: Shot, known: Known, rests_on: Evidence) -> Work:
         title = f"shot {shot.number}, take {known.number}"
-        title += f", its picture moved by {known.slip:+d} frames" if known.slip else ""
+        title += f", its picture moved by {counted(known.slip, 'frame', form='+d')}" if known.slip else ""
         findings = tuple(Finding(**{**one, "outcome": Outcome(one["outcome"])}) for one in known.findings)
         lips = self.lips
 

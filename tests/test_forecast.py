@@ -18,7 +18,7 @@ def test_it_says_what_comes_first_who_renders_what_and_how_near_the_shortest_nig
     lines = night().text().splitlines()
     assert lines[0].startswith("the night, by times of 7 takes: ")
     assert "no order is shorter than 6:40.000" in lines[0], "600 s shared by one and a half servers"
-    assert lines[1] == "  seen first: shots 2"
+    assert lines[1] == "  seen first: shot 2"
     assert [line.split(",")[0].strip() for line in lines[2:]] == ["http://a:1", "http://b:1"]
 
 
@@ -27,3 +27,10 @@ def test_scripts_get_every_shot_once() -> None:
     assert told["preview"] == [2]
     assert sorted(shot for server in told["servers"] for shot in server["shots"]) == [1, 2, 3, 4]
     assert told["seconds"] >= told["bound_s"] == 400.0
+
+
+def test_where_every_shot_has_its_take_nothing_is_foretold() -> None:
+    post = Post(name="http://a:1")
+    done = Forecast(first=(), servers=(post,), schedule=deal([], [post]), learnt=7, kept=4)
+    assert done.text() == "the night: nothing is left to render"
+    assert done.as_json()["seconds"] == 0

@@ -2,7 +2,7 @@
 
 ::
 
-    cli -> pipeline -> {storyboard, sound, render, gate, reel} -> {film, tools} -> clock -> errors
+    cli -> pipeline -> {storyboard, sound, render, gate, reel} -> {film, tools} -> clock, wording -> errors
     build -> errors alone; doctor and studio sit beside cli
 """
 
@@ -22,7 +22,7 @@ import mvpipe
 ROOT = Path(mvpipe.__file__).parent
 
 FLOOR = frozenset({"errors"})
-GROUND = FLOOR | {"clock"}
+GROUND = FLOOR | {"clock", "wording"}
 NOUNS = GROUND | {"film", "tools"}
 CRAFTS = frozenset({"storyboard", "sound", "render", "gate", "reel"})
 PIPELINE = frozenset(file.stem for file in ROOT.glob("*.py")) - GROUND - {"film", "__init__", "__main__"}
@@ -31,6 +31,7 @@ PIPELINE = frozenset(file.stem for file in ROOT.glob("*.py")) - GROUND - {"film"
 MAY_IMPORT: dict[str, frozenset[str]] = {
     "errors": frozenset(),
     "clock": FLOOR,
+    "wording": FLOOR,
     "film": GROUND,
     "tools": GROUND,
     "build": FLOOR,

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from mvpipe.cli import options
+from mvpipe.wording import counted
 
 if TYPE_CHECKING:
     from mvpipe.cli.terminal import Terminal
@@ -203,9 +204,10 @@ def _error(found: Calibration, board: Path | None) -> list[str]:
 def storyboard_lines(found: Calibration, takes: list[Labelled]) -> list[str]:
     """The lines to paste into a storyboard."""
     good = sum(one.good for one in takes)
+    bad = counted(len(takes) - good, "bad take")
     return [
         "gate:",
         "  rules:",
-        f"    {found.rule}: {found.floor:g}    # learnt from {good} good and {len(takes) - good} bad takes; "
+        f"    {found.rule}: {found.floor:g}    # learnt from {good} good and {bad}; "
         f"left out in turn, {found.missed.count} good missed, {found.let_through.count} bad passed",
     ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mvpipe.cli import options
+from mvpipe.wording import counted
 
 if TYPE_CHECKING:
     from mvpipe.cli.terminal import Terminal
@@ -189,8 +190,10 @@ def _asked(terminal: Terminal, ask: Request, server: Address, folder: Path) -> D
     found = diagnose(want_film(ask.loaded), place)
     for row in found.rows:
         terminal.record(f"doctor: {server}: {row.level.value}: {row.id}: {row.says}")
-    if found.count(Level.WARN):
-        terminal.note(f"doctor: {found.count(Level.WARN)} checks warn: mvpipe doctor {ask.loaded.path}")
+    if warns := found.count(Level.WARN):
+        terminal.note(
+            f"doctor: {counted(warns, 'check warns', 'checks warn')}: mvpipe doctor {ask.loaded.path}"
+        )
     return found
 
 

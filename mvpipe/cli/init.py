@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mvpipe.cli import options
+from mvpipe.wording import counted
 
 
 def init(
@@ -74,13 +75,9 @@ def init(
         pipeline.prepare(work.project, request(text), pipeline.Watcher())
         starting.write(target, text, schema=work.project.folder)
         shots = len(heard.plan.shots)
-        work.terminal.result(f"{target}: {_many(len(found), 'section')}, {_many(shots, 'shot')}")
+        work.terminal.result(f"{target}: {counted(len(found), 'section')}, {counted(shots, 'shot')}")
         for note in heard.plan.notes:
             if not note.startswith(str(target)):
                 work.terminal.warn(note)
         for line in starting.next_steps(song, target, separator=separator, repo=demucs_repo):
             work.terminal.note(line)
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mvpipe.cli import options
+from mvpipe.wording import counted
 
 if TYPE_CHECKING:
     from mvpipe.cli.terminal import Terminal
@@ -66,7 +67,9 @@ def _once(terminal: Terminal, storyboard: Path, seconds: Fraction | None) -> Loa
     notes = lint(loaded)
     for note in notes:
         terminal.result(str(note))
-    terminal.note(f"{storyboard}: {len(notes)} notes" if notes else f"{storyboard}: nothing to note")
+    terminal.note(
+        f"{storyboard}: {counted(len(notes), 'note')}" if notes else f"{storyboard}: nothing to note"
+    )
     return loaded
 
 

@@ -75,7 +75,7 @@ def plan(
             ready = pipeline.prepare(work.project, ask, watcher)
             changes = pipeline.foresee(work.project, ready, watcher) if diff else None
             choices = pipeline.choices(ready, ask) if frontier else ()
-            wanted = None if changes is None else {one.shot.number for one in changes if one.render}
+            wanted = pipeline.to_render(work.project, ready, watcher)
             night = pipeline.foretell(work.project, ready, preview=preview_first, only=wanted)
             if pages:
                 showing.write(pages, ready.heard)

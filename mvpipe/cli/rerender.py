@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mvpipe.cli import options
+
+if TYPE_CHECKING:
+    from mvpipe.plan import Plan
 
 
 def rerender(
@@ -34,10 +37,10 @@ def rerender(
     """
     from pathlib import Path
 
-    from mvpipe import pipeline, takes
     from mvpipe.cli import session, shooting
     from mvpipe.cli.joining import joined
     from mvpipe.project import find_folder
+    from mvpipe.takes import choose_again
 
     limits = shooting.limits(until, max_hours, max_takes, preview_first)
     wanted = session.numbers(shots)
@@ -48,10 +51,10 @@ def rerender(
         session.work_in(folder, quiet=quiet or json, wait=wait, resume=resume) as alone,
         joined(alone, ask) as work,
     ):
-        with work.watcher() as watcher:
-            plan = pipeline.prepare(work.project, ask, watcher).production.plan
-        by_number = {shot.number: shot for shot in plan.shots}
-        session.check_shots(wanted, plan.shots)
-        for number in wanted:
-            takes.choose_again(work.project.journal, by_number[number].cut, seed)
-        shooting.shoot(work, ask, only=None, limits=limits, json=json, force=force)
+
+        def again(plan: Plan) -> None:
+            session.check_shots(wanted, plan.shots)
+            for number in wanted:
+                choose_again(work.project.journal, plan.shots[number - 1].cut, seed)
+
+        shooting.shoot(work, ask, only=None, limits=limits, json=json, force=force, planned=again)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from mvpipe.cli import doctor
 from mvpipe.cli.session import Session, check_shots, work_in
 from mvpipe.errors import SettingsError
 from mvpipe.forecast import PREVIEW
+from mvpipe.plan import Plan
 from mvpipe.production import GateSettings
 from mvpipe.rehearsal import CARDS, rehearsal_folder, stage
 from mvpipe.report import summarise, write_report
@@ -58,6 +59,7 @@ def shoot(
     limits: Limits = NO_LIMITS,
     json: bool,
     force: bool = False,
+    planned: Callable[[Plan], None] = lambda _: None,
 ) -> None:
     """Make the film, say what came of it, and keep a report.
 
@@ -66,6 +68,7 @@ def shoot(
     only : shots that may be rendered; None for all
     limits : time and takes
     force : render though the doctor's checks fail; noted in the journal and in the report
+    planned : told the plan before anything is rendered
 
     Raises
     ------
@@ -81,6 +84,7 @@ def shoot(
     with work.watcher() as watcher:
         ready = pipeline.prepare(work.project, ask, watcher)
         check_shots(only or (), ready.production.plan.shots)
+        planned(ready.production.plan)
         for note in ready.production.plan.notes:
             terminal.warn(note)
         with awake(terminal.note) if kind_of(ask) != ANIMATIC else nullcontext():

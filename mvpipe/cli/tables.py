@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mvpipe.clock import format_time
 from mvpipe.plan import voice_from
+from mvpipe.wording import counted
 
 if TYPE_CHECKING:
     from mvpipe.foresee import Change
@@ -71,7 +72,7 @@ def changes(made: Plan, found: Sequence[Change], *, since: Sequence[str] | None 
         for change in wanted
     ]
     seconds = sum(change.seconds for change in wanted)
-    last = f"{len(wanted)} of {len(found)} shots would be rendered, about {_duration(seconds)}"
+    last = f"{len(wanted)} of {counted(len(found), 'shot')} would be rendered, about {_duration(seconds)}"
     before = [f"since the last plan: {line}" for line in since or ()]
     if since is not None and not before:
         before = ["since the last plan: nothing changed"]
@@ -101,9 +102,10 @@ def proof(found: Proof) -> str:
 
 
 def _title(made: Plan) -> str:
+    frames, shots = counted(made.frames, "frame"), counted(len(made.shots), "shot")
     return (
-        f"{made.title}: {format_time(made.song.seconds)}, {made.frames} frames at {made.rate} a second, "
-        f"{len(made.shots)} shots, voice: {voice_from(made.separator)}"
+        f"{made.title}: {format_time(made.song.seconds)}, {frames} at {made.rate} a second, "
+        f"{shots}, voice: {voice_from(made.separator)}"
     )
 
 

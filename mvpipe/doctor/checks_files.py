@@ -8,6 +8,7 @@ from mvpipe.doctor.facts import Damaged, ModelFile, Unseen
 from mvpipe.doctor.headers import Header
 from mvpipe.doctor.known import SHA256, fits_known, known_bytes
 from mvpipe.render.comfyui.graph import classes_of
+from mvpipe.wording import counted
 
 
 def _named(case: Case, name: str) -> ModelFile:
@@ -36,7 +37,7 @@ def _wrong(case: Case, said: dict[str, str], well: str) -> Finding:
 def whole(case: Case) -> Finding | None:
     """Whether files end where their headers say."""
     said = {one.name: says for one in seen(case.facts.models) if (says := _cut_short(one))}
-    return _wrong(case, said, f"{len(seen(case.facts.models))} files, none cut short")
+    return _wrong(case, said, f"{counted(len(seen(case.facts.models)), 'file')}, none cut short")
 
 
 def _cut_short(file: ModelFile) -> str:

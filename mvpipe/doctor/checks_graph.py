@@ -14,8 +14,7 @@ from mvpipe.render.comfyui.judge_nodes import attention_remarks, cache_remarks, 
 from mvpipe.render.comfyui.judge_sampling import sampling_remarks, size_remarks, weights_remarks
 from mvpipe.render.comfyui.remarks import Remark
 from mvpipe.render.comfyui.wording import faults
-
-"""Characters; the hosted service's limit (h3check 0.1.0, h3_spec.json)."""
+from mvpipe.wording import counted
 
 
 def _worst(remarks: Iterable[Remark], well: str) -> Finding:
@@ -152,4 +151,4 @@ def prompt(case: Case) -> Finding | None:
     found = [
         f"{where}: {wrong}" for where, text, wired in case.wanted.prompts for wrong in faults(text, **wired)
     ]
-    return fail("; ".join(found)) if found else ok(f"{len(case.wanted.prompts)} cards")
+    return fail("; ".join(found)) if found else ok(counted(len(case.wanted.prompts), "card"))

@@ -8,6 +8,7 @@ from mvpipe.doctor.check import Case, Finding, NotVisible, check, fail, ok, seen
 from mvpipe.doctor.facts import ELSEWHERE, GIB, Card, Machine, Unseen
 from mvpipe.doctor.known import rough_bytes
 from mvpipe.render.comfyui.judge_nodes import CONSUMER_BLACKWELL
+from mvpipe.wording import counted
 
 SMALLEST_CARD, SMALL_CARD = 7.5 * GIB, 11.5 * GIB
 """8 GB is the smallest card anybody reports, 12 GB the smallest with the 8-bit weights."""
@@ -166,7 +167,7 @@ def kernel(case: Case) -> Finding | None:
     """Signs in the kernel's log."""
     lines = seen(_host(case).kernel)
     return (
-        warn(f"{len(lines)} lines, the last: {lines[-1][:160]}")
+        warn(f"{counted(len(lines), 'line')}, the last: {lines[-1][:160]}")
         if lines
         else ok("no known sign since it booted")
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from mvpipe.film import Finding, Outcome
 from mvpipe.gate.pictures import BACK, Sight
 from mvpipe.gate.rules import figures
+from mvpipe.wording import counted, named
 
 STRANGE = 0.3
 """From which a frame may be a break: a shaken picture has 0.23, the same speaker nearer by a seventh 0.42."""
@@ -112,7 +113,7 @@ def judge_flashes(
         what = f"a light flashes at {_listed([one.start for one in left])}; whether it belongs is for the eye"
     else:
         outcome = Outcome.PASS
-        what = f"lights flash {len(found)} times" if found else "no picture breaks in"
+        what = f"lights flash {counted(len(found), 'time')}" if found else "no picture breaks in"
         what = f"breaks in at {_listed([one.start for one in left])}, as it may" if left else what
     return Finding(check="flash", outcome=outcome, value=len(odd) or len(left), limit=limit, reason=what)
 
@@ -157,6 +158,4 @@ def _flash(sight: Sight, start: int, stop: int) -> Flash:
 
 def _listed(frames: Sequence[int]) -> str:
     """Frame numbers in words, not more than four."""
-    some = ", ".join(map(str, frames[:4]))
-    more = f" and {len(frames) - 4} more" if len(frames) > 4 else ""
-    return f"frame{'s' if len(frames) > 1 else ''} {some}{more}"
+    return named("frame", frames, most=4)

@@ -17,6 +17,7 @@ import numpy as np
 from mvpipe.errors import SettingsError
 from mvpipe.gate.rules import RULES
 from mvpipe.gate.sync import SyncVerdict
+from mvpipe.wording import counted
 
 FEWEST = 3
 """Takes of either kind, below which nothing can be left out and learnt from the rest."""
@@ -148,7 +149,7 @@ def calibrate(takes: Sequence[Labelled], values: Mapping[str, float]) -> Calibra
     for kind, held in (("good", good), ("bad", bad)):
         if len(held) < FEWEST:
             raise SettingsError(
-                f"--{kind}: {len(held)} takes: at least {FEWEST} are needed, {ENOUGH} are better",
+                f"--{kind}: {counted(len(held), 'take')}: at least {FEWEST} are needed, {ENOUGH} are better",
                 hint="label more takes; of one person and one song is enough, but not of one shot",
             )
     measured = {one.rule for one in takes if one.value is not None}
@@ -200,7 +201,8 @@ def learn(takes: Sequence[Labelled], rule: str, now: float) -> tuple[float, str]
             f"a looser floor would need {ENOUGH} bad takes with lips in the right place: {len(bad)}",
         )
     floor = round(min(max(floor, limit.low), limit.high), 4)
-    return floor, f"between the surest of {len(bad)} bad takes and {len(over)} good ones"
+    between = f"{counted(len(bad), 'bad take')} and {counted(len(over), 'good one')}"
+    return floor, f"between the surest of {between}"
 
 
 def _value(one: Labelled) -> float:
@@ -210,7 +212,9 @@ def _value(one: Labelled) -> float:
 
 def _few(good: Sequence[Labelled], bad: Sequence[Labelled]) -> str:
     short = [
-        f"{len(held)} {kind} takes" for kind, held in (("good", good), ("bad", bad)) if len(held) < ENOUGH
+        counted(len(held), f"{kind} take")
+        for kind, held in (("good", good), ("bad", bad))
+        if len(held) < ENOUGH
     ]
     return f"{' and '.join(short)} are few: {ENOUGH} of each narrow the error to a sixth" if short else ""
 

@@ -9,6 +9,7 @@ from mvpipe.gate.charts import AMBER, FAINT, GREEN, INK, RED, SOFT, limit, odds
 from mvpipe.gate.opinions import Opinion
 from mvpipe.gate.sync import SyncVerdict
 from mvpipe.tools.lettering import ImageDraw, fitting, font
+from mvpipe.wording import counted
 
 COLOURS = {Outcome.PASS: GREEN, Outcome.FAIL: RED, Outcome.CANNOT_JUDGE: AMBER}
 
@@ -83,7 +84,7 @@ def _offset(
         return what, "-", allowed, None
     frames = best.offset_frames_25
     held = abs(frames) <= rules["offset_frames"] if believed else None
-    return what, f"{frames:+d} frames" if frames else "0 frames", allowed, held
+    return what, counted(frames, "frame", form="+d") if frames else "0 frames", allowed, held
 
 
 def _held(what: str, found: float | None, limit: float, form: str) -> tuple[str, str, str, bool | None]:
@@ -112,4 +113,9 @@ def _control(best: Opinion | None, rules: Mapping[str, float]) -> tuple[str, str
     if best is None:
         return "control, moved by 10", "-", slack, None
     moved = best.control.offset_frames_25 - best.offset_frames_25
-    return f"control, moved by {best.control.delay_frames:+d}", f"{moved:+d} frames", slack, best.control.ok
+    return (
+        f"control, moved by {best.control.delay_frames:+d}",
+        counted(moved, "frame", form="+d"),
+        slack,
+        best.control.ok,
+    )

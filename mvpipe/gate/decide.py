@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from mvpipe.film import Outcome
 from mvpipe.gate.offset import STEP_MS
+from mvpipe.wording import counted
 
 COMMON = 5
 """Shots with the same offset from which it is the pipeline's (findings-sync, Gate)."""
@@ -126,7 +127,8 @@ def _decide(reading: Reading, common: Sequence[Common], control: str, mend_commo
         reason = f"{reading.reason}, as in {many} shots alike: a fault of the pipeline or of the gate"
         return replace(as_it_is, outcome=Outcome.CANNOT_JUDGE, reason=reason)
     if reading.mended:
-        reason = f"slipped by {reading.slip:+d} frames: {reading.reason}, and now {reading.mended}"
+        by = counted(reading.slip, "frame", form="+d")
+        reason = f"slipped by {by}: {reading.reason}, and now {reading.mended}"
         return Decision(outcome=Outcome.PASS, reason=reason, slip=reading.slip)
     return as_it_is
 

@@ -21,6 +21,7 @@ from mvpipe.film import Finding, Outcome, Verdict
 from mvpipe.gate.breaks import judge_cuts, judge_flashes
 from mvpipe.gate.pictures import Sight
 from mvpipe.gate.rules import figures
+from mvpipe.wording import counted
 
 STILL, CALM = 0.02, 1.0
 """A frame that changed less than this, and no square of it more than that, is the one before coded again."""
@@ -95,12 +96,14 @@ def _finding(
 
 def _decodable(sight: Sight) -> Finding:
     lost, said = sight.packets - sight.frames, "; ".join(sight.damage[:3])
-    reason = f"{sight.frames} of {sight.packets} frames can be decoded" + (f": {said}" if said else "")
+    reason = f"{sight.frames} of {counted(sight.packets, 'frame')} can be decoded" + (
+        f": {said}" if said else ""
+    )
     return _finding("decodable", not lost and not sight.damage and sight.frames > 0, lost, 0, reason)
 
 
 def _count(sight: Sight, frames: int) -> Finding:
-    reason = f"{sight.frames} frames where {frames} were asked for"
+    reason = f"{counted(sight.frames, 'frame')} where {frames} were asked for"
     return _finding("frame count", sight.frames == frames, sight.frames, frames, reason)
 
 
@@ -160,7 +163,7 @@ def _share(bad: Iterator[bool]) -> float:
 
 def _frozen(sight: Sight, values: Mapping[str, float]) -> Finding:
     start, length = _longest_run(still_frames(sight))
-    reason = f"stands still for {length} frames" + (f" from frame {start} on" if length else "")
+    reason = f"stands still for {counted(length, 'frame')}" + (f" from frame {start} on" if length else "")
     limit = round(values["still_frames"])
     return _finding("frozen", length <= limit, length, limit, reason)
 
@@ -169,7 +172,9 @@ def _tail(sight: Sight, values: Mapping[str, float]) -> Finding:
     still = still_frames(sight)
     length = next((n for n, one in enumerate(reversed(still)) if not one), len(still))
     limit = round(values["still_tail"])
-    return _finding("frozen tail", length <= limit, length, limit, f"the last {length} frames stand still")
+    return _finding(
+        "frozen tail", length <= limit, length, limit, f"stands still for the last {counted(length, 'frame')}"
+    )
 
 
 def _longest_run(marks: Sequence[bool]) -> tuple[int, int]:

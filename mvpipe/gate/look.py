@@ -23,6 +23,7 @@ from mvpipe.gate.tracks import Track, Watcher
 from mvpipe.tools.audible import Audible, measure
 from mvpipe.tools.frames import Reading, read
 from mvpipe.tools.heard import hear
+from mvpipe.wording import counted
 
 if TYPE_CHECKING:
     from mvpipe.gate.syncnet import SyncNet
@@ -60,7 +61,7 @@ class Seen:
         shown = reading.times
         damage = reading.damage
         if reading.frames != len(shown) and not damage:
-            damage = (f"{reading.frames} of {len(shown)} frames can be decoded",)
+            damage = (f"{reading.frames} of {counted(len(shown), 'frame')} can be decoded",)
         times = tuple(shown[k] - shown[0] for k in range(len(shown)))
         tracks = tuple(watcher.tracks())
         return cls(

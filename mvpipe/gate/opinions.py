@@ -11,6 +11,7 @@ import numpy as np
 from mvpipe.film import Outcome
 from mvpipe.gate.offset import CONTROL_FRAMES, STEP_MS, Estimate, Performance, estimate, finer
 from mvpipe.gate.pairs import Match
+from mvpipe.wording import counted
 
 UNDECIDED = 3
 """Times what several mouths are held against, up to which a p out of 500 voices may be another out of 5000:
@@ -130,14 +131,17 @@ def _rule(
     *, edge: bool, passes: bool, fails: bool, doubt: str,
 ) -> tuple[Outcome, str]:  # fmt: skip
     """Pass, fail, or neither: what an offset means that may be believed or not."""
-    late = f"the picture is {abs(offset)} frames {'late' if offset > 0 else 'early'} (25 a second)"
+    late = f"the picture is {counted(abs(offset), 'frame')} {'late' if offset > 0 else 'early'} (25 a second)"
     if edge:
         return Outcome.CANNOT_JUDGE, "the offset found is the end of the search"
     if not control.ok:
         moved = control.offset_frames_25 - offset
-        return Outcome.CANNOT_JUDGE, f"moved by {control.delay_frames} frames, the reading moves by {moved}"
+        return (
+            Outcome.CANNOT_JUDGE,
+            f"moved by {counted(control.delay_frames, 'frame')}, the reading moves by {moved}",
+        )
     if abs(offset) <= values["offset_frames"] and passes:
-        return Outcome.PASS, f"lips and voice are together ({offset:+d} frames)"
+        return Outcome.PASS, f"lips and voice are together ({counted(offset, 'frame', form='+d')})"
     if abs(offset) >= values["fail_frames"] and fails:
         return Outcome.FAIL, late
     if abs(offset) > values["offset_frames"] and passes:

@@ -14,6 +14,7 @@ from typing import Any
 from mvpipe.gate.offset import CONTROL_FRAMES
 from mvpipe.gate.pairs import RATE
 from mvpipe.tools import ffmpeg, process
+from mvpipe.wording import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +78,9 @@ def compare(
     """
     was, now = before["offset_frames_25"], after["offset_frames_25"]
     if now is None:
-        reason = f"of the file that is {delay} frames late nothing could be read: {after['reason']}"
+        reason = (
+            f"of the file that is {counted(delay, 'frame')} late nothing could be read: {after['reason']}"
+        )
         return Proof(ok=False, reason=reason, delay=delay)
     read = now - was
     ok = before["method"] == after["method"] and abs(read - delay) <= values["control_slack"]

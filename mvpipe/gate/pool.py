@@ -16,6 +16,7 @@ from mvpipe.gate.look import Look
 from mvpipe.gate.mouth import voice_curves
 from mvpipe.gate.offset import CONTROL_FRAMES, SHORTEST, Performance, chance_near, estimate
 from mvpipe.gate.sync import Samples, performance
+from mvpipe.wording import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +82,8 @@ def _rule(offset: int, p: float, own_p: float, values: Mapping[str, float]) -> t
             f"where the others are, this mouth may be by chance (p {own_p:.3f})",
         )
     if abs(offset) <= values["offset_frames"]:
-        return Outcome.PASS, f"lips and voice are together ({offset:+d} frames)"
+        return Outcome.PASS, f"lips and voice are together ({counted(offset, 'frame', form='+d')})"
     if abs(offset) >= values["fail_frames"] and p <= values["fail_p"]:
         late = "late" if offset > 0 else "early"
-        return Outcome.FAIL, f"the picture is {abs(offset)} frames {late} (25 a second)"
-    return Outcome.CANNOT_JUDGE, f"{offset:+d} frames, but not beyond doubt"
+        return Outcome.FAIL, f"the picture is {counted(abs(offset), 'frame')} {late} (25 a second)"
+    return Outcome.CANNOT_JUDGE, f"{counted(offset, 'frame', form='+d')}, but not beyond doubt"

@@ -24,6 +24,7 @@ from mvpipe.gate.pairs import REACH, Features, confidence_elsewhere, match
 from mvpipe.gate.people import moving
 from mvpipe.gate.rules import LOOKED_AT, figures
 from mvpipe.gate.tracks import Track
+from mvpipe.wording import counted
 
 if TYPE_CHECKING:
     from mvpipe.gate.syncnet import SyncNet
@@ -122,7 +123,8 @@ def judge_sync(  # noqa: PLR0913
     if why:
         return replace(_unjudged(why, values, numbers), thin=not seen.damage and _large(seen, faces, values))
     if singer is not None and not 0 <= singer < len(faces):
-        return _unjudged(f"face {singer} was to be judged, {len(faces)} are seen", values, numbers)
+        where = f"face {singer} was to be judged, where {counted(len(faces), 'face')} can be seen"
+        return _unjudged(where, values, numbers)
     curves = voice_curves(voice, sample_rate)
     heard = () if network is None else (_heard(network, voice, sample_rate), *elsewhere)
     tried = len(faces) if singer is None else 1

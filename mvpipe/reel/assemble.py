@@ -9,6 +9,7 @@ from pathlib import Path
 from mvpipe import film
 from mvpipe.errors import MediaError
 from mvpipe.tools import picture
+from mvpipe.wording import counted
 
 
 def assemble(mezzanines: Sequence[tuple[Path, int]], rate: Fraction, into: Path) -> film.Reel:
@@ -33,12 +34,12 @@ def assemble(mezzanines: Sequence[tuple[Path, int]], rate: Fraction, into: Path)
         zip(mezzanines, picture.join(files, rate, into), strict=True), 1
     ):
         if found != wanted:
-            raise MediaError(f"shot {shot}: {path.name}: {found} frames where {wanted} are wanted")
+            raise MediaError(f"shot {shot}: {path.name}: {counted(found, 'frame')} where {wanted} are wanted")
     total = sum(frames for _, frames in mezzanines)
     facts, times = picture.facts(into), picture.times(into)
     if len(times) != total or times.farthest(rate):
         raise MediaError(
-            f"{into.name}: {len(times)} of {total} frames, up to "
+            f"{into.name}: {len(times)} of {counted(total, 'frame')}, up to "
             f"{float(times.farthest(rate)) * 1000:.3f} ms off their times"
         )
     return film.Reel(path=into, frames=total, rate=rate, size=facts.size)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mvpipe import film
 from mvpipe.clock import timecode
+from mvpipe.wording import counted
 
 if TYPE_CHECKING:
     from PIL import ImageFont
@@ -75,7 +76,7 @@ def _write(pen: _Pen, slug: film.Slug, size: tuple[int, int]) -> None:
     rule = [(pen.left, middle), (pen.left + pen.room, middle)]
     pen.canvas.line(rule, fill=RULE, width=max(1, round(unit / 12)))
     pen.line(f"Shot {slug.shot.number}", middle - unit * 4.4, unit * 3.4, INK)
-    span = f"{timecode(cut.start, cut.rate)} to {timecode(cut.stop, cut.rate)}   {len(cut)} frames"
+    span = f"{timecode(cut.start, cut.rate)} to {timecode(cut.stop, cut.rate)}   {counted(len(cut), 'frame')}"
     pen.line(span, middle + unit, small, DIM)
     pen.paragraph(slug.reason, middle + unit + small * 2, small, INK)
 

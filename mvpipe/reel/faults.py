@@ -9,14 +9,15 @@ from mvpipe.clock import format_time
 from mvpipe.film import Song
 from mvpipe.tools.frames import Reading
 from mvpipe.tools.picture import Facts, Times
+from mvpipe.wording import counted
 
 
 def streams(facts: Facts) -> Iterator[str]:
     """A film is one picture and one sound."""
     if (facts.pictures, facts.sounds, facts.others) != (1, 1, 0):
         yield (
-            f"streams: {facts.pictures} pictures, {facts.sounds} sounds and {facts.others} others "
-            f"where one picture and one sound are wanted"
+            f"streams: {counted(facts.pictures, 'picture')}, {counted(facts.sounds, 'sound')} and "
+            f"{counted(facts.others, 'other')} where one picture and one sound are wanted"
         )
 
 
@@ -28,7 +29,8 @@ def pictures(reading: Reading, frames: int, rate: Fraction) -> Iterator[str]:
         yield f"frames: {reading.frames} of {len(reading.times)} can be decoded"
     yield from (f"picture: {line}" for line in reading.damage[:5])
     if len(reading.damage) > 5:
-        yield f"picture: {len(reading.damage) - 5} more places are damaged"
+        more = counted(len(reading.damage) - 5, "more place is", "more places are")
+        yield f"picture: {more} damaged"
     yield from _off(reading.times, rate)
 
 
@@ -52,7 +54,8 @@ def _off(times: Times, rate: Fraction) -> Iterator[str]:
     wrong = [k for k in range(len(times)) if abs(times[k] - k / rate) > limit]
     if wrong:
         k = wrong[0]
+        off = counted(len(wrong), "frame is off its place", "frames are off their places")
         yield (
-            f"times: {len(wrong)} frames are off their places; frame {k} appears at "
+            f"times: {off}; frame {k} appears at "
             f"{format_time(max(times[k], Fraction(0)))}, not at {format_time(k / rate)}"
         )

@@ -14,6 +14,7 @@ from mvpipe.film import Song
 from mvpipe.reel.lag import Match, compare
 from mvpipe.tools.picture import SoundTimes, sound_times
 from mvpipe.tools.sound import WIDTHS, decode
+from mvpipe.wording import counted
 
 CODED = frozenset({
     *("aac", "ac3", "dca", "eac3", "libopus", "libvorbis"),
@@ -100,7 +101,7 @@ def _coded(heard: Heard, film: Path, song: Song, times: SoundTimes, placed: tupl
     wanted = -(-song.samples * times.sample_rate // song.sample_rate)
     problems = list(placed)
     if not -1 <= heard.samples - wanted <= PADDING:
-        problems.append(f"sound: {heard.samples} samples where {wanted} are wanted")
+        problems.append(f"sound: {counted(heard.samples, 'sample')} where {wanted} are wanted")
     try:
         matches = compare(film, song.path, sample_rate=times.sample_rate, channels=times.channels)
     except (MediaError, ToolError) as exc:
@@ -108,7 +109,7 @@ def _coded(heard: Heard, film: Path, song: Song, times: SoundTimes, placed: tupl
     unlike = [match for match in matches if match.likeness < ALIKE]
     problems += [f"sound: is not the song at {format_time(m.at)}: likeness {m.likeness:.2f}" for m in unlike]
     problems += [
-        f"sound: {abs(m.lag)} samples {'late' if m.lag > 0 else 'early'} at {format_time(m.at)}"
+        f"sound: {counted(abs(m.lag), 'sample')} {'late' if m.lag > 0 else 'early'} at {format_time(m.at)}"
         for m in matches
         if m.lag and m not in unlike
     ]
@@ -120,12 +121,12 @@ def _different(film: Path, song: Song, times: SoundTimes, samples: int) -> Itera
     """Where a sound that should be the song is not."""
     if (times.sample_rate, times.channels) != (song.sample_rate, song.channels):
         yield (
-            f"sound: {times.channels} channels at {times.sample_rate} Hz "
+            f"sound: {counted(times.channels, 'channel')} at {times.sample_rate} Hz "
             f"where {song.channels} at {song.sample_rate} Hz are wanted"
         )
         return
     if samples != song.samples:
-        yield f"sound: {samples} samples where {song.samples} are wanted"
+        yield f"sound: {counted(samples, 'sample')} where {song.samples} are wanted"
     try:
         first = _first_difference(film, song)
     except (MediaError, ToolError) as exc:

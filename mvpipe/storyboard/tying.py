@@ -19,6 +19,7 @@ from mvpipe.storyboard.load import Loaded
 from mvpipe.storyboard.lyrics import heard_at, holding, line_alone, time_asked
 from mvpipe.storyboard.models import Storyboard
 from mvpipe.storyboard.problems import Note, Problem
+from mvpipe.wording import counted
 
 SURE = 0.8
 """An aligned line places a shot from here on: as many of its words must be sung where it stands, as cuts ask
@@ -136,7 +137,8 @@ def _moment(shot: Shot, known: Known) -> tuple[Fraction | None, str, str]:
     if shot.bar is not None:
         if shot.bar <= len(known.bars):
             return known.bars[shot.bar - 1], "bar", ""
-        said = f"the song has {len(known.bars)} bars" if known.bars else "no bars can be trusted in the song"
+        there = counted(len(known.bars), "bar")
+        said = f"the song has {there}" if known.bars else "no bars can be trusted in the song"
         return None, "bar", said
     if not shot.lyric or not known.lyrics:
         return None, "lyric", ""
@@ -158,8 +160,8 @@ def _which(known: Known, lyric: str, found: Sequence[int]) -> int:
         )
     if which > times:
         raise _NoPlace(
-            f"time {which} of a line that is sung {times} times, {_named(known, found)}",
-            f"#1 to #{times} are there",
+            f"time {which} of a line that is sung {counted(times, 'time')}, {_named(known, found)}",
+            f"#1 to #{times} are there" if times > 1 else "leave the number out",
         )
     return which or 1
 

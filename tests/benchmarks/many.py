@@ -95,7 +95,7 @@ def measure(folder: Path, shots: int) -> None:
         plan = many(ready.production.plan, shots)
         ready = replace(ready, backend=backend, production=replace(ready.production, plan=plan))
         _tell("voices, once", lambda: pipeline.setups(project, ready, Watcher()), shots)
-        _tell("foreseen", lambda: pipeline.foretell(project, ready), shots)
+        _tell("foreseen", lambda: _foresee(project, ready), shots)
         _tell("queued", lambda: _shoot(project, ready), shots)
         assert any(server.asked_at for server in idle), "nobody was asked for a take"
         _finish(project, ready)
@@ -103,6 +103,11 @@ def measure(folder: Path, shots: int) -> None:
         _tell("resumed, no journal", lambda: _shoot(project, ready), shots)
         _tell("resumed", lambda: _shoot(project, ready), shots)
         assert asked == [len(server.asked_at) for server in idle], "something was rendered again"
+
+
+def _foresee(project: Project, ready: Ready) -> None:
+    wanted = pipeline.to_render(project, ready, Watcher())
+    pipeline.foretell(project, ready, only=wanted)
 
 
 def _shoot(project: Project, ready: Ready) -> None:
@@ -126,7 +131,7 @@ def _finish(project: Project, ready: Ready) -> None:
     for work in works(Crew(production=ready.production, project=project, backend=ready.backend)):
         voice = project.vault.find(work.voice_alone().bind({}).task.key)
         assert voice
-        slate = work.slates(voice)[0]
+        slate = next(work.slates(voice))
         take = _put(project, take_task(slate), {"slate": asdict(slate)}, CLIP, str(work.shot.number))
         seen = replace(sight, digest=take.digest(CLIP)).as_json()
         look = _put(project, work.looking(take).task, {"sight": seen}, ARRAYS)

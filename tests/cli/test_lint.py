@@ -65,7 +65,7 @@ def test_it_says_what_a_save_made_of_the_storyboard_and_ends_quietly(
     watcher.until("nothing to note")
     film = tmp_path / "film.yaml"
     film.write_text(GOOD.replace("prompt: x", "prompt: ''"))
-    assert "film.yaml:4:" in watcher.until("1 notes")
+    assert "film.yaml:4:" in watcher.until("1 note")
     film.write_text(GOOD.replace("kind:", "kidn:"))
     assert "did you mean kind?" in watcher.until("hint")
     (tmp_path / "w.lrc").write_text("no stamp\n")

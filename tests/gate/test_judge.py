@@ -94,7 +94,7 @@ def test_a_take_that_freezes_in_the_middle(tmp_path: Path) -> None:
 def test_a_take_that_freezes_at_the_end(tmp_path: Path) -> None:
     verdict = judged(takes.write(tmp_path / "t.mp4", takes.frozen_from(90)))
     assert failed(verdict) == ["frozen tail"]
-    assert verdict.reason.startswith("the last 33 frames")
+    assert verdict.reason.startswith("stands still for the last 33 frames")
 
 
 def test_a_black_take(tmp_path: Path) -> None:

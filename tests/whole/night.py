@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from mvpipe import pipeline, takes
@@ -141,7 +142,7 @@ def _slates(project: Project, ready: Ready) -> Iterator[list[tuple[Slate, dict[s
         assert voice is not None
         assets = ready.backend.assets(ready.production.setup(shot, voice))
         paths = {role: asset.path for role, asset in assets.items()}
-        yield [(slate, paths) for slate in ShotWork(crew, shot).slates(voice)[:ATTEMPTS]]
+        yield [(slate, paths) for slate in islice(ShotWork(crew, shot).slates(voice), ATTEMPTS)]
 
 
 def _wanted(project: Project, ready: Ready, slate: Slate, paths: dict[str, Path]) -> Wanted:

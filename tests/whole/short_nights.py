@@ -183,7 +183,7 @@ def _first_attempts(project: Project, ready: Ready) -> Iterator[tuple[str, str]]
         work = ShotWork(crew, shot)
         voice = project.vault.find(work.voice_alone().bind({}).task.key)
         assert voice is not None
-        slate = work.slates(voice)[0]
+        slate = next(work.slates(voice))
         yield takes.take_task(slate).key, key_of(slate)
 
 

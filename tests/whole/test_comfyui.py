@@ -73,6 +73,11 @@ def test_a_film_of_locked_takes(studio: Studio, server: Standin) -> None:
     again = len(server.requests(path="/prompt", method="POST"))
     studio.run(*render(studio, server.url))
     assert len(server.requests(path="/prompt", method="POST")) == again, "nothing is asked for twice"
+    studio.edit("rain on a window", "snow on a window")
+    plan = ["plan", "--vocals", "vocals.wav", "--backend", server.url, studio.song, studio.storyboard]
+    night = studio.json(*plan)["night"]
+    assert [one["shots"] for one in night["servers"]] == [[2]], "only what is still to be made is foretold"
+    assert (night["preview"], night["kept"]) == ([2], len(shots) - 1)
 
 
 @pytest.mark.parametrize("fault", ["frames-short", "black", "sound-missing", "lock-ignored", "node-error"])

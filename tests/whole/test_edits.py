@@ -81,16 +81,21 @@ def test_the_title_alone_costs_no_wrong_name(studio: Studio) -> None:
 
 def test_rerender_makes_one_new_take_and_pick_takes_the_old_one_back(studio: Studio) -> None:
     first = studio.pictures()
-    studio.run("rerender", "3", "--seed", "12")
+    again = studio.run("rerender", "3", "--seed", "12")
+    assert again.stderr.count("listening:") == 1, "the song is heard once"
     takes = studio.json("takes", "3")["takes"]
     assert [take["seen"] for take in takes] == [False, True]
     assert takes[1]["seed"] == 12
     assert studio.pictures() != first
     assert changed(studio) == []
     studio.run("pick", "3", "1")
+    said = studio.run("status").stdout
+    assert "incomplete" in said
+    assert "not in the film yet: shot 3 (take 1, picked); mvpipe render puts it in" in said
     assert changed(studio) == []
     assert studio.pictures() == first
-    assert studio.json("status")["shots"][2]["state"] == "picked"
+    status = studio.json("status")
+    assert (status["result"], status["shots"][2]["state"]) == ("complete", "picked")
     studio.run("pick", "3", "9", expect=2)
 
 
@@ -102,6 +107,7 @@ def test_a_pick_holds_until_the_shot_asks_for_something_else(studio: Studio) -> 
     ran = studio.run(*studio.render)
     assert "the picked take is let go: the shot was changed since" in ran.stderr
     assert studio.json("takes", "3")["takes"][-1]["seen"]
+    assert studio.json("status")["result"] == "complete", "a pick that was let go is not waited for"
 
 
 def test_only_some_shots(original: Studio, tmp_path: Path) -> None:

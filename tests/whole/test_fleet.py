@@ -230,7 +230,7 @@ def test_a_take_that_would_not_end_in_time_is_not_begun(studio: Studio, tmp_path
         (kept / FILE).write_text(json.dumps({"key": "another film", **asdict(taught)}) + "\n", "utf-8")
         clock = (datetime.now().astimezone() + timedelta(minutes=2)).strftime("%H:%M")
         planned = studio.run("plan", *render(studio, servers)[1:])
-        assert "by times of 1 takes" in planned.stdout
+        assert "by times of 1 take" in planned.stdout
         ran = studio.run(*render(studio, servers, "--until", clock), expect=7)
         assert f"the time is up at {clock}" in ran.stdout
         assert servers[0].requests("/prompt", "POST") == []

@@ -11,6 +11,7 @@ from mvpipe.errors import MediaError
 from mvpipe.render.animatic import pillow, pixels
 from mvpipe.render.animatic.pixels import Pixels
 from mvpipe.tools import encode, picture
+from mvpipe.wording import counted
 
 BASE = (22, 20, 24)
 HOLE = (244, 241, 234)
@@ -66,6 +67,6 @@ def film_strip(film: Path, *, frames: int = 5, height: int = 180) -> bytes:
     """
     there, (wide, high) = len(picture.times(film)), picture.facts(film).size
     if there < frames:
-        raise MediaError(f"{film}: film strip: {frames} frames wanted of a film of {there}")
+        raise MediaError(f"{film}: film strip: {counted(frames, 'frame')} wanted of a film of {there}")
     wanted = [(2 * n + 1) * there // (2 * frames) for n in range(frames)]
     return strip(encode.read_frames(film, (2 * round(wide * height / high / 2), height), wanted))
