@@ -376,8 +376,8 @@ class ShotWork:
         from mvpipe.gate.pictures import Sight
 
         seen = Sight.from_json(look.facts["sight"])
-        others = {digest: name for digest, (key, name) in self.crew.seen.items() if key != take.key}
-        others |= self._earlier(take)
+        key, name = self.crew.seen.setdefault(seen.digest, (take.key, f"a take of shot {self.shot.number}"))
+        others = self._earlier(take) if key == take.key else {seen.digest: name} | self._earlier(take)
         verdict = judge(
             seen,
             frames=len(self.shot.window),
@@ -387,7 +387,6 @@ class ShotWork:
             shown=shown(self.shot),
             rules=self.lips.values,
         )
-        self.crew.seen.setdefault(seen.digest, (take.key, f"a take of shot {self.shot.number}"))
         return Verdict(findings=(*verdict.findings, *promised))
 
     def _earlier(self, take: Entry) -> dict[str, str]:

@@ -201,7 +201,11 @@ class _Walk:
         future.add_done_callback(lambda done: self.inbox.put((ready, done)))
 
     def _advance(self, nodes: list[Node]) -> None:
-        """Offer those of the nodes that are ready, and all that becomes ready through hits."""
+        """Offer those of the nodes that are ready, and all that becomes ready through hits.
+
+        What a hit makes ready comes first: one piece of work is followed to where it waits, while what was
+        read of it is still at hand.
+        """
         line = deque(nodes)
         while line:
             node = line.popleft()
@@ -210,9 +214,10 @@ class _Walk:
                 continue
             self.begun.add(node.name)
             if lost := [need for need in needs if need in self.failures]:
-                line.extend(self._fail(node, MvpipeError(f"{node.name}: {lost[0]} failed"), blocked=True))
-                continue
-            line.extend(self._begin(node, {n: self.entries[n] for n in needs if n in self.entries}))
+                ready = self._fail(node, MvpipeError(f"{node.name}: {lost[0]} failed"), blocked=True)
+            else:
+                ready = self._begin(node, {n: self.entries[n] for n in needs if n in self.entries})
+            line.extendleft(reversed(ready))
 
     def _begin(self, node: Node, entries: Mapping[str, Entry]) -> list[Node]:
         try:

@@ -34,7 +34,7 @@ Make = Callable[[Path], Mapping[str, Any]]
 """Writes an entry's files into a folder and returns its facts."""
 
 Record = Mapping[str, Mapping[str, Any]]
-"""What an entry's record says: `task`, `files` and `facts`."""
+"""What an entry's record says: `task`, `files` and `facts`; maybe `by`, which is a word."""
 
 _SPACE = (errno.ENOSPC, errno.EDQUOT)
 _LOW_WATER_BYTES = 64 << 20
@@ -87,31 +87,43 @@ class Entry:
 
 
 class _Records:
-    """The records of the entries that were used last, for all threads."""
+    """The records of the entries that were used last, each with its file's size and time, for all threads."""
 
     def __init__(self) -> None:
-        self._kept = OrderedDict[Path, Record]()
+        self._kept = OrderedDict[Path, tuple[tuple[int, int], Record]]()
         self._lock = Lock()
 
     def of(self, folder: Path, key: str) -> Record:
-        """The record of an entry."""
-        with self._lock:
-            if (known := self._kept.get(folder)) is not None:
-                self._kept.move_to_end(folder)
-                return known
-        record, fault = read_record(folder, key)
+        """The record of an entry that was found before."""
+        if known := self._known(folder):
+            return known[1]
+        record, fault = self.read(folder, key)
         if record is None:
             raise VaultError(f"{folder}: {fault}", hint="run the same command again")
-        self.keep(folder, record)
         return record
 
-    def keep(self, folder: Path, record: Record) -> None:
-        """What was read just now is what holds."""
+    def read(self, folder: Path, key: str) -> tuple[Record | None, str]:
+        """The record as `read_record`, which is asked for what has changed or was not read lately."""
+        try:
+            stat = (folder / RECORD).stat()
+        except FileNotFoundError:
+            return None, f"{RECORD} is missing"
+        mark, known = (stat.st_size, stat.st_mtime_ns), self._known(folder)
+        if known and known[0] == mark:
+            return known[1], ""
+        record, fault = read_record(folder, key)
+        if record is not None:
+            with self._lock:
+                self._kept[folder] = mark, record
+                if len(self._kept) > KEPT:
+                    self._kept.popitem(last=False)
+        return record, fault
+
+    def _known(self, folder: Path) -> tuple[tuple[int, int], Record] | None:
         with self._lock:
-            self._kept[folder] = record
-            self._kept.move_to_end(folder)
-            if len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
+            if known := self._kept.get(folder):
+                self._kept.move_to_end(folder)
+            return known
 
 
 _records = _Records()
@@ -346,11 +358,10 @@ def _open(home: Path, key: str) -> tuple[Entry | None, str]:
 
 def _recorded(home: Path, key: str) -> tuple[Entry | None, str]:
     """The entry as its record says, if the record is what was sealed."""
-    record, fault = read_record(home, key)
+    record, fault = _records.read(home, key)
     if record is None:
         return None, fault
-    _records.keep(home, record)
-    return Entry(key=key, folder=home, by=record.get("by", "")), ""
+    return Entry(key=key, folder=home, by=str(record.get("by", ""))), ""
 
 
 def _remove(folder: Path) -> None:

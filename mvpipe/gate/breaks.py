@@ -68,7 +68,7 @@ def flashes(sight: Sight) -> list[Flash]:
     """Every flash of up to four frames (`BACK` less one)."""
     found: list[Flash] = []
     for start in range(1, sight.frames):
-        if found and start <= found[-1].stop:
+        if (found and start <= found[-1].stop) or _strange(sight, start) < STRANGE:
             continue
         for stop in range(start + 1, min(start + BACK, sight.frames)):
             if _comes_back(sight, start, stop):

@@ -109,7 +109,9 @@ def _count(sight: Sight, frames: int) -> Finding:
 
 def _rate(sight: Sight, rate: Fraction) -> Finding:
     """Every frame at its time: an average rate would not show a frame that is shown twice as long."""
-    off = max((abs(time - k / rate) for k, time in enumerate(sight.times)), default=Fraction(0))
+    many, of = rate.numerator, rate.denominator  # in whole numbers, since nearly all are in their place
+    strayed = [(k, at) for k, at in enumerate(sight.times) if at.numerator * many != k * of * at.denominator]
+    off = max((abs(at - k / rate) for k, at in strayed), default=Fraction(0))
     span = sight.times[-1] if sight.times else Fraction(0)
     found = (len(sight.times) - 1) / span if span else Fraction(0)
     reason = (

@@ -128,7 +128,7 @@ def test_what_a_lane_drops_can_be_rescued(tmp_path: Path, log: Log) -> None:
 def test_a_retry_queues_again_and_frees_its_place_meanwhile(
     tmp_path: Path, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(walking, "PAUSE_S", 0.05)
+    monkeypatch.setattr(walking, "PAUSE_S", 0.5)
     log.fail["a"] = [Unreachable("away")]
     gate = Gate(asked_before=0)
     outcome = walk(tmp_path, [log.node("a"), log.node("b")], gate)
