@@ -37,8 +37,9 @@ PAUSE_HOPS = 150
 BREATH_HOPS = 40
 """In a pause, the last 0.4 s before a phrase belong to the breath, heard or not."""
 
-ROOM_HOPS = 7
-"""A breath that begins within 70 ms of the phrase before leaves no room for a cut: it is cut into."""
+ROOM_HOPS = 12
+"""A breath that is heard within 120 ms of the phrase before leaves no room for a cut, for the voice rings for
+0.1 s: it is cut into. In a leaky stem it is heard up to 20 ms late."""
 
 MARGIN_HOPS = 2
 """In a short gap with no breath in it, only the last 20 ms before the phrase are kept free of cuts: it begins

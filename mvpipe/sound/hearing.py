@@ -16,7 +16,7 @@ from mvpipe.sound.beats import Hops
 from mvpipe.sound.spectrum import HOP, HOPS, Floats
 from mvpipe.sound.voice import Runs, covered
 
-VERSION = 10
+VERSION = 11
 """Bumped by hand when the same sound would give another hearing, or the file changes."""
 
 NUMBERS = ("sample_rate", "samples", "beat_confidence", "metre")

@@ -65,7 +65,7 @@ def hear(mix: Texture, stem: Stem, *, sample_rate: int) -> Hearing:
         peak=mix.peak,
         phrases=heard.phrases,
         held=held(stem, heard),
-        breaths=breaths(stem, heard.phrases),
+        breaths=breaths(stem, mix.air, heard.phrases),
         onsets=_onsets(mix.onset),
         beats=beat.beats,
         bars=beat.bars,

@@ -68,6 +68,7 @@ class Texture:
     ----------
     samples : length of the sound
     level : float32 (n,), dB re full scale as a voice is measured, one per hop
+    air : float32 (n,), dB re full scale between 2 and 8 kHz
     peak : float32 (n,), largest magnitude within each hop
     onset : float32 (n,), mean rise in dB over all bands
     tone : float32 (n / TONE_HOPS, bins), magnitudes of the lowest bins
@@ -76,6 +77,7 @@ class Texture:
 
     samples: int
     level: Floats
+    air: Floats
     peak: Floats
     onset: Floats
     tone: Floats
@@ -116,12 +118,14 @@ def stem_texture(sound: Blocks, sample_rate: int) -> Stem:
 
 def texture(sound: Blocks, sample_rate: int) -> Texture:
     """What the mix is made of, hop by hop."""
-    reader, vowels = Reader(sound, sample_rate), _vowels(sample_rate)
+    reader, vowels, air = Reader(sound, sample_rate), _vowels(sample_rate), _air(sample_rate)
     colours = _Colours(_bands(sample_rate), ONSET_LAG, ONSET_UNDER_DB)
-    levels, peaks, onsets, tones, means = [], [], [], _Pool(TONE_HOPS), _Pool(COLOUR_HOPS)
+    levels, airs, peaks, onsets = [], [], [], []
+    tones, means = _Pool(TONE_HOPS), _Pool(COLOUR_HOPS)
     for power, peak in reader:
         colour, before = colours.of(power)
         levels.append(_decibels(power @ vowels))
+        airs.append(_decibels(power @ air))
         peaks.append(peak)
         onsets.append(np.maximum(colour - before, 0).mean(axis=1))
         tones.add(np.sqrt(power[:, 1 : TONE_BINS + 1]))
@@ -129,6 +133,7 @@ def texture(sound: Blocks, sample_rate: int) -> Texture:
     return Texture(
         samples=reader.samples,
         level=np.concatenate(levels),
+        air=np.concatenate(airs),
         peak=np.concatenate(peaks),
         onset=np.concatenate(onsets),
         tone=tones.all(),

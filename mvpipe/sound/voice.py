@@ -76,9 +76,10 @@ LEAD_HOPS = 4
 """A phrase begins 40 ms before its vowel is heard: half of what a consonant takes, so neither is far off.
 Without this half of all starts come more than 40 ms late, a tenth more than 80 (tuning half, 109 gaps)."""
 
-MASKED_DB, MASKED_HOPS = -20.0, 0.5
-"""Where more of the band than -20 dB is left in the stem, it hides how softly a phrase begins: by 5 ms for
-every dB (tuning half)."""
+MASKED_DB, MASKED_HOPS = -20.0, 0.25
+"""Where more of the band than -20 dB is left in the stem, it hides how softly a phrase begins: by 2.5 ms for
+every dB. At 5 the last and quietest of a gap is taken for the phrase: of the cuts with the band 10 dB down 91
+instead of 93 of 100 are at a best place then (tuning half and five more, 656 cuts)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +118,11 @@ def singing(stem_db: Floats, mix_db: Floats) -> Singing:
     phrases = _trim(phrases, stem_db, stem_db > loud - TAIL_DB)
     phrases = _led(_with_lost_starts(phrases, stem_db, mix_db, loud), lead)
     return Singing(phrases=phrases, effort=np.asarray(effort, np.float32))
+
+
+def only_leaked(stem_db: Floats, mix_db: Floats, margin_db: float) -> NDArray[np.bool_]:
+    """Where the stem holds no more of the mix, to a margin, than it does where nobody sings: bool (n,)."""
+    return _leaked(stem_db, mix_db, _leak(stem_db, mix_db), margin_db)
 
 
 def runs(mask: NDArray[np.bool_]) -> Runs:

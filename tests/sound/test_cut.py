@@ -278,6 +278,27 @@ def test_where_breaths_are_not_heard_room_is_left_for_one(
     assert earliest <= hop < latest
 
 
+@pytest.mark.parametrize(("heard_at", "earliest", "latest"), [(410, 436, 458), (415, 400, 415)])
+def test_a_breath_right_after_a_line_leaves_no_room_for_a_cut(
+    heard_at: int, earliest: int, latest: int
+) -> None:
+    hearing = by_hand(12, [(1, 4), (4.6, 7), (9, 11)])
+    level = hearing.voice_db.copy()
+    level[400:436], level[436:460] = -40, -60  # the line still rings, then the singer has drawn breath
+    runs = np.array([(70, 95), (heard_at, 436), (870, 895)], np.int64)
+    found = boundaries(replace(hearing, voice_db=level, breaths=runs))
+    (hop,) = [b.sample / 480 for b in found if 4 * 48_000 <= b.sample < 4.6 * 48_000]
+    assert earliest <= hop < latest
+
+
+def test_a_shot_is_rather_a_little_longer_than_cut_while_the_line_rings() -> None:
+    hearing = by_hand(16, [(0, 8), (9.2, 16)])
+    level = hearing.voice_db.copy()
+    level[800:900] = -40
+    (shot,) = plan(replace(hearing, voice_db=level)).shots[1:]
+    assert 8.98 <= shot.cut.start / 24 <= 9.2
+
+
 def test_evidence_nearby_raises_a_weight_and_moves_nothing() -> None:
     phrases = [(1, 5), (5.8, 11)]
     plain = [b for b in boundaries(by_hand(12, phrases)) if b.kind is BoundaryKind.PHRASE_END]

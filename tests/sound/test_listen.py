@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from mvpipe.errors import MediaError
 from mvpipe.sound.hearing import Hearing, load, save
 from mvpipe.sound.listen import listen
-from mvpipe.sound.spectrum import HOPS
+from mvpipe.sound.notes import breaths
+from mvpipe.sound.spectrum import HOPS, Stem
 from mvpipe.sound.voice import singing
 from tests.sound.hearings import RATE, gap_scores, hear, heard, shuffled, synth
 from tests.synth import pieces, song
@@ -119,6 +120,46 @@ def test_a_word_that_a_drum_hid_begins_with_the_drum(gap_db: int, after_hit_db: 
         stem[a:b] = mix[a:b] = -20
     mix[400:500], mix[500:505], mix[505:540] = gap_db, -12, after_hit_db
     assert singing(stem, mix).phrases[:, 0].tolist() == [96, start]
+
+
+@pytest.mark.parametrize("leak_db", [-26, -15])
+@pytest.mark.parametrize("drawn", [True, False])
+def test_a_hi_hat_that_leaks_is_no_breath(leak_db: int, drawn: bool) -> None:
+    mix, own = np.full(1000, -60, np.float32), np.full(1000, -100, np.float32)
+    for a, b in ((100, 400), (480, 800)):
+        own[a:b] = -20
+    if drawn:
+        own[445:470] = -32
+    for hat in range(0, 1000, 40):
+        mix[hat : hat + 10] = -10 - 2 * np.arange(10)
+    stem = 10 * np.log10(10 ** (own / 10) + 10 ** ((mix + leak_db) / 10))
+    mix = 10 * np.log10(10 ** (mix / 10) + 10 ** (own / 10))
+    found = breaths(_air(stem), mix.astype(np.float32), np.array([(100, 400), (480, 800)], np.int64))
+    after = found[found[:, 0] >= 400, 0]
+    assert len(after) == drawn
+    assert (np.abs(after - 445) <= 5).all()
+
+
+def test_a_breath_is_heard_where_the_line_before_still_rings() -> None:
+    air = np.full(1000, -100, np.float32)
+    air[100:400] = air[480:800] = -20
+    air[400:440] = np.linspace(-30, -50, 40)  # the room, above all that follows the breath
+    air[440:465], air[465:480] = -32, -70
+    found = breaths(_air(air), np.full(1000, -20, np.float32), np.array([(100, 400), (480, 800)], np.int64))
+    assert found.tolist() == [[pytest.approx(440, abs=5), pytest.approx(465, abs=2)]]
+
+
+def _air(level: NDArray[np.float32]) -> Stem:
+    level = level.astype(np.float32)
+    return Stem(samples=len(level) * RATE // HOPS, level=level, air=level, flux=np.zeros_like(level))
+
+
+@pytest.mark.parametrize(("leak_db", "lead"), [(-40, 4), (-10, 8)])
+def test_what_leaks_hides_how_softly_a_phrase_begins(leak_db: int, lead: int) -> None:
+    mix = np.full(1000, -20, np.float32)
+    stem = mix + np.float32(leak_db)
+    stem[200:400] = stem[500:800] = -20
+    assert singing(stem, mix).phrases[:, 0].tolist() == [200 - lead, 500 - lead]
 
 
 def test_hops_lie_on_hundredths_of_a_second_at_any_rate() -> None:
