@@ -16,7 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from distributed import Client, Future, fire_and_forget, get_worker
@@ -94,6 +94,7 @@ class Cluster:
         self._blamed: dict[str, str] = {}
         self._took: dict[str, Stint] = {}
         self._hands: tuple[Hand, ...] = ()
+        self._spared = set[tuple[str, str]]()
         self._counted = -CENSUS_S
         self._stopping = threading.Event()
         self._left: list[str] = []
@@ -119,15 +120,24 @@ class Cluster:
         except (ImportError, AttributeError) as exc:
             return exc
 
+    def spare(self, names: Collection[str], resource: str) -> None:
+        """Workers that get nothing in this run that needs the resource; it is as if they had none of it."""
+        self._spared |= {(name, resource) for name in names}
+        self._counted = -CENSUS_S
+
     def hands(self) -> tuple[Hand, ...]:
         """The workers there are now."""
         now = time.monotonic()
         if now - self._counted >= CENSUS_S and self._is_there:
             with suppress(*LOST):
-                self._hands = tuple(self._client.run_on_scheduler(_census))
+                self._hands = tuple(map(self._as_spared, self._client.run_on_scheduler(_census)))
                 self._miss({hand.name for hand in self._hands})
             self._counted = time.monotonic()
         return self._hands
+
+    def _as_spared(self, hand: Hand) -> Hand:
+        left = {name: has for name, has in hand.resources.items() if (hand.name, name) not in self._spared}
+        return replace(hand, resources=left)
 
     def _miss(self, there: Collection[str]) -> None:
         """Whoever is not there any more has nothing."""

@@ -28,6 +28,9 @@ class Force(Protocol):
     ) -> Mapping[str, Any]:
         """What a function says on every worker, or what it raised: by the worker's address."""
 
+    def spare(self, names: Collection[str], resource: str) -> None:
+        """Workers that get nothing in this run that needs the resource."""
+
     def scheduler(self, function: Callable[..., Any]) -> Any:
         """What a function says on the scheduler, or that it cannot be loaded there."""
 

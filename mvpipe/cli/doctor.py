@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,8 +12,10 @@ from mvpipe.cli import options
 from mvpipe.wording import counted
 
 if TYPE_CHECKING:
+    from mvpipe.build.muster import Force
+    from mvpipe.cli.session import Session
     from mvpipe.cli.terminal import Terminal
-    from mvpipe.doctor.check import Area
+    from mvpipe.doctor.check import Area, Row
     from mvpipe.doctor.diagnose import Diagnosis
     from mvpipe.render.comfyui.address import Address
     from mvpipe.request import Request
@@ -73,7 +75,7 @@ def doctor(
     else:
         terminal.result("\n\n".join(_titled(name, one, alone=len(found) == 1) for name, one in found.items()))
     for one in found.values():
-        refuse(one)
+        refuse(one.failed)
 
 
 def _titled(name: str, found: Diagnosis, *, alone: bool) -> str:
@@ -132,7 +134,7 @@ def _look(
     return diagnose(wanted, place, areas=areas)
 
 
-def refuse(found: Diagnosis) -> None:
+def refuse(failed: Sequence[Row]) -> None:
     """Raise what a render must not start with.
 
     Raises
@@ -141,69 +143,100 @@ def refuse(found: Diagnosis) -> None:
     """
     from mvpipe.errors import NotReady
 
-    if found.failed:
-        first = found.failed[0]
-        more = f", and {len(found.failed) - 1} more" if len(found.failed) > 1 else ""
+    if failed:
+        first = failed[0]
+        more = f", and {len(failed) - 1} more" if len(failed) > 1 else ""
         raise NotReady(
             f"doctor: {first.id}: {first.says}{more}",
             hint=f"mvpipe doctor --explain {first.id} says what to do",
         )
 
 
-def before(terminal: Terminal, ask: Request, folder: Path, *, force: bool) -> tuple[Request, tuple[str, ...]]:
+def before(work: Session, ask: Request, *, force: bool) -> tuple[Request, tuple[str, ...]]:
     """Ask the checks before a render; the request without servers that fail, and the checks gone against.
 
-    Of several servers one that is away stays in the request: it is used once it is back.
+    Of several servers one that is away stays in the request: it is used once it is back. Of a cluster every
+    worker that renders is asked of its own server, and one that fails gets no takes.
 
     Raises
     ------
     NotReady : a check fails at every server, and `force` is false
+    BackendError : a worker cannot be asked
     """
     from dataclasses import replace
 
     from mvpipe.backends import ANIMATIC, kind_of
+    from mvpipe.crowd import H3
 
-    if kind_of(ask) == ANIMATIC or ask.cluster:
-        return ask, ()  # nothing of H3 is needed here: a cluster's workers have been asked
-    found = [(machine, _asked(terminal, ask, machine.address, folder)) for machine in ask.machines]
-    fit = [machine for machine, one in found if force or not one.failed]
-    if not fit:
-        refuse(found[0][1])
-    for machine, one in found:
-        if one.failed and not force:
-            away = _is_away(one)
-            fit += [machine] if away else []
-            what = "used once it is back" if away else "left out"
-            terminal.warn(f"{machine.address}: {what}: doctor: {one.failed[0].id}: {one.failed[0].says}")
-    machines = tuple(machine for machine in ask.machines if machine in fit)
-    return replace(ask, machines=machines), _against(terminal, [one for _, one in found]) if force else ()
+    terminal = work.terminal
+    if kind_of(ask) == ANIMATIC:
+        return ask, ()  # nothing of H3 is needed here
+    if work.cluster:
+        found = _ask_workers(work.cluster, ask)
+    else:
+        found = {str(one.address): _ask(ask, one.address, work.project.folder) for one in ask.machines}
+    failed = {name: _told(terminal, name, rows, ask) for name, rows in found.items()}
+    if force:
+        return ask, _against(terminal, failed)
+    if all(failed.values()):
+        refuse(next(iter(failed.values())))
+    for name, rows in failed.items():
+        if rows and not (work.cluster and _is_away(rows)):  # that was said when the workers were mustered
+            what = "used once it is back" if _is_away(rows) else "left out"
+            terminal.warn(f"{name}: {what}: doctor: {rows[0].id}: {rows[0].says}")
+    out = [name for name, rows in failed.items() if rows and not _is_away(rows)]
+    if work.cluster:
+        work.cluster.spare(out, H3)
+    return replace(ask, machines=tuple(one for one in ask.machines if str(one.address) not in out)), ()
 
 
-def _asked(terminal: Terminal, ask: Request, server: Address, folder: Path) -> Diagnosis:
-    """What the checks say of one server; into the log, too."""
+def _ask(ask: Request, server: Address, folder: Path) -> Sequence[Row]:
+    """What the checks say of one server."""
     from mvpipe.cli.settings import default_cache
-    from mvpipe.doctor.check import Level
     from mvpipe.doctor.diagnose import Place, diagnose
     from mvpipe.doctor.wanted import want_film
 
     place = Place(url=str(server), server=server, folder=folder, kept=default_cache().parent)
-    found = diagnose(want_film(ask.loaded), place)
-    for row in found.rows:
-        terminal.record(f"doctor: {server}: {row.level.value}: {row.id}: {row.says}")
-    if warns := found.count(Level.WARN):
-        terminal.note(
-            f"doctor: {counted(warns, 'check warns', 'checks warn')}: mvpipe doctor {ask.loaded.path}"
-        )
-    return found
+    return diagnose(want_film(ask.loaded), place).rows
 
 
-def _is_away(found: Diagnosis) -> bool:
-    return any(row.id == "server-answers" for row in found.failed)
+def _ask_workers(cluster: Force, ask: Request) -> Mapping[str, Sequence[Row]]:
+    """What the checks say of the server of every worker that renders, by the worker's name."""
+    from mvpipe.cli.worker import diagnosed
+    from mvpipe.crowd import H3
+    from mvpipe.doctor.wanted import want_film
+    from mvpipe.errors import BackendError
+
+    names = {hand.address: hand.name for hand in cluster.hands() if hand.resources.get(H3, 0) >= 1}
+    found = cluster.everyone(diagnosed, want_film(ask.loaded), workers=list(names))
+    for address, said in found.items():
+        if isinstance(said, BaseException):
+            raise BackendError(
+                f"worker {names[address]}: doctor: cannot be asked: {said}",
+                hint="look at the worker's own output, or start it anew",
+            ) from said
+    return {names[address]: rows for address, rows in found.items()}
 
 
-def _against(terminal: Terminal, found: Sequence[Diagnosis]) -> tuple[str, ...]:
-    """Ids of all checks that fail, each said."""
-    rows = [row for one in found for row in one.failed]
+def _told(terminal: Terminal, name: str, rows: Sequence[Row], ask: Request) -> Sequence[Row]:
+    """The checks that fail, of all that were asked at one server, which go into the log."""
+    from mvpipe.doctor.check import Level
+
     for row in rows:
-        terminal.warn(f"doctor: {row.id}: {row.says}: rendering all the same (--force)")
-    return tuple(dict.fromkeys(row.id for row in rows))
+        terminal.record(f"doctor: {name}: {row.level.value}: {row.id}: {row.says}")
+    if warns := sum(row.level is Level.WARN for row in rows):
+        checks = counted(warns, "check warns", "checks warn")
+        terminal.note(f"doctor: {name}: {checks}: mvpipe doctor {ask.loaded.path}")
+    return [row for row in rows if row.level is Level.FAIL]
+
+
+def _is_away(failed: Sequence[Row]) -> bool:
+    return any(row.id == "server-answers" for row in failed)
+
+
+def _against(terminal: Terminal, failed: Mapping[str, Sequence[Row]]) -> tuple[str, ...]:
+    """Ids of all checks that fail, each said."""
+    rows = [(name, row) for name, rows in failed.items() for row in rows]
+    for name, row in rows:
+        terminal.warn(f"doctor: {name}: {row.id}: {row.says}: rendering all the same (--force)")
+    return tuple(dict.fromkeys(row.id for _, row in rows))

@@ -54,7 +54,7 @@ def joined(alone: Session, ask: Request) -> Iterator[Session]:
     with connected(ask.cluster, project.vault, own=OWN, kit=kit) as cluster:
         for fault in muster(cluster, ask.cluster, "" if kind_of(ask) == ANIMATIC else H3, kit).values():
             say(f"{fault}; its takes are made by others meanwhile")
-        yield replace(alone, project=replace(project, force=cluster))
+        yield replace(alone, project=replace(project, force=cluster), cluster=cluster)
 
 
 def _check(ask: Request) -> None:

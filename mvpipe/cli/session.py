@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mvpipe.build.run import Step
 from mvpipe.cli.settings import default_cache
@@ -19,6 +20,9 @@ from mvpipe.pipeline import Watcher
 from mvpipe.plan import load_plan
 from mvpipe.project import Project, find_folder, folder_for, open_project, read_project
 from mvpipe.request import Request, is_server, load_request, shown, without_user
+
+if TYPE_CHECKING:
+    from mvpipe.build.muster import Force
 
 HEADER = "--header"
 
@@ -31,10 +35,12 @@ class Session:
     ----------
     terminal : how it talks
     project : where it works
+    cluster : whose workers do it; None for this process
     """
 
     terminal: Terminal
     project: Project
+    cluster: Force | None = None
 
     @contextmanager
     def watcher(self) -> Iterator[Watcher]:

@@ -78,7 +78,7 @@ def shoot(
     terminal = work.terminal
     for absent in pipeline.greet(work.project, ask):
         terminal.warn(absent)
-    ask, forced = doctor.before(terminal, ask, work.project.folder, force=force)
+    ask, forced = doctor.before(work, ask, force=force)
     if forced:
         work.project.journal.note("forced", "doctor", checks=list(forced))
     with work.watcher() as watcher:

@@ -7,12 +7,14 @@ http://127.0.0.1:8188. Its headers and certificates stay on that machine.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mvpipe.backends import JOBS, OTHERS_S
 from mvpipe.build.errand import Kit
@@ -26,6 +28,10 @@ from mvpipe.render.comfyui.jobs import State
 from mvpipe.render.comfyui.order import Made, Order
 from mvpipe.render.comfyui.patience import Patience
 
+if TYPE_CHECKING:
+    from mvpipe.doctor.check import Row
+    from mvpipe.doctor.wanted import Wanted
+
 OWN = {Client: "server"}
 """What is sent by name: every worker has its own."""
 
@@ -35,6 +41,21 @@ FOLDER = "cluster"
 def kit() -> Kit:
     """What this worker has of its own."""
     return Kit(folder=_folder() / "vault", own={"server": _server}, greet=_greet, tidy=_tidy)
+
+
+async def diagnosed(wanted: Wanted) -> tuple[Row, ...]:
+    """What `mvpipe doctor` says of this worker's server and machine: every line of its table.
+
+    Raises
+    ------
+    MvpipeError : it cannot be asked
+    """
+    from mvpipe.doctor.diagnose import Place, diagnose
+
+    _folder().mkdir(parents=True, exist_ok=True)
+    where = _address()
+    place = Place(url=str(where), server=where, folder=_folder(), kept=default_cache().parent)
+    return (await asyncio.to_thread(diagnose, wanted, place)).rows
 
 
 class Own(Client):
@@ -67,11 +88,14 @@ def _folder() -> Path:
     return (Path(given) if given else default_cache()) / FOLDER
 
 
+def _address() -> Address:
+    authority = os.environ.get("MVPIPE_AUTHORITY")
+    return find_server(os.environ.get("MVPIPE_BACKEND"), authority=Path(authority) if authority else None)
+
+
 @lru_cache(maxsize=1)
 def _server() -> Own:
-    authority = os.environ.get("MVPIPE_AUTHORITY")
-    where = find_server(os.environ.get("MVPIPE_BACKEND"), authority=Path(authority) if authority else None)
-    return Own(where, _folder() / JOBS, replace(Patience(), away_s=OTHERS_S))
+    return Own(_address(), _folder() / JOBS, replace(Patience(), away_s=OTHERS_S))
 
 
 def _greet() -> str:

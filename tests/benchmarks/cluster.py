@@ -189,7 +189,7 @@ def _song(number: int) -> Iterator[Node]:
 
         return Node(name=name, needs=needs, bind=bind, lane=lane)
 
-    stages = ("voice", "take", "look", "lips", "shot")
+    stages = ("voice", "take", "look", "promise", "lips", "shot")
     yield from (one("song"), one("vocals", "song"), one("hearing", "vocals"))
     for k in range(round(SHOTS * (1 + RETAKES))):
         before = "hearing"

@@ -13,16 +13,22 @@ from typing import Any
 import pytest
 
 from mvpipe.testing.standin import Standin, standin
+from tests.amazon import amazon, new_bucket
 from tests.troupe import Troupe, troupe, until
 from tests.whole.short_nights import accounted
 from tests.whole.studio import Studio, build_for_h3, copied
 
 SPEED = 100.0
+LACKING = ("--without-model", "qwen3vl_32b_minimax_h3_nvfp4_awq.safetensors")
+"""A server without its text encoder."""
 
 
 @dataclass
 class Set:
-    """A cluster: `ada` and `ben` render, each beside a server; `cyd` does all else."""
+    """A cluster: `ada` and `ben` render, each beside a server; `cyd` does all else.
+
+    `dee` would render, and its server cannot.
+    """
 
     troupe: Troupe
     servers: dict[str, Standin]
@@ -31,7 +37,7 @@ class Set:
         place = self.troupe.folder / name
         own = {"MVPIPE_BACKEND": self.servers[name].url} if name in self.servers else {}
         settings = {"MVPIPE_CACHE": str(place), "MVPIPE_SETTINGS": str(place / "none.toml")}
-        many = {"ada": 2, "ben": 1}.get(name, 0)  # ada has the next one queued at its server
+        many = {"ada": 2, "ben": 1, "dee": 1}.get(name, 0)  # ada has the next one queued at its server
         self.troupe.hire(name, h3=many, threads=many + 1, environment=own | settings)
 
     def runs(self) -> Counter[str]:
@@ -53,12 +59,17 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Set]:
     with (
         standin(folder / "server-ada", speed=SPEED) as one,
         standin(folder / "server-ben", speed=SPEED) as two,
+        standin(folder / "server-dee", speed=SPEED, flags=LACKING) as three,
+        amazon() as environment,
+        pytest.MonkeyPatch.context() as here,
         troupe(folder) as cluster,
     ):
-        made = Set(cluster, {"ada": one, "ben": two})
-        for name in ("ada", "ben", "cyd"):
+        for name, value in environment.items():
+            here.setenv(name, value)
+        made = Set(cluster, {"ada": one, "ben": two, "dee": three})
+        for name in ("ada", "ben", "cyd", "dee"):
             made.hire(name)
-        cluster.wait_for(3)
+        cluster.wait_for(4)
         yield made
 
 
@@ -79,15 +90,19 @@ def render(studio: Studio, stage: Set, *words: str) -> list[str]:
 
 
 def test_a_film_is_made_by_all_and_says_by_whom(studio: Studio, stage: Set) -> None:
-    planned = studio.run("plan", *render(studio, stage)[1:]).stdout
+    """What they share lies in an S3-compatible store."""
+    words = render(studio, stage, "--vault", new_bucket())
+    planned = studio.run("plan", *words[1:]).stdout
     assert "  ada, " in planned
     assert "  ben, " in planned
     stage.servers["ben"].fault("black", times=1)
-    ran = studio.run(*render(studio, stage))
+    ran = studio.run(*words)
+    assert "dee: left out: doctor: " in ran.stderr
+    assert not stage.servers["dee"].requests("/prompt", "POST")
     report: dict[str, Any] = json.loads((studio.project / "report" / "report.json").read_text("utf-8"))
     assert report["result"] == "complete"
     assert "ada" in {shot["server"] for shot in report["gate"]} <= {"ada", "ben"}
-    assert "made by ada: shots" in ran.stdout
+    assert "made by ada: shot" in ran.stdout
     assert {event["host"] for event in studio.events("rendered")} == {"ada", "ben"}
     assert len(studio.entries("take")) == len(studio.plan()["shots"]) + 1, "the black one was taken again"
     assert set(stage.runs().values()) == {1}
@@ -112,7 +127,7 @@ def test_workers_and_mvpipe_may_be_killed(studio: Studio, stage: Set) -> None:
     kept = studio.entries("take")
     assert 1 <= len(kept) < shots
     stage.hire("ada")
-    stage.troupe.wait_for(3)
+    stage.troupe.wait_for(4)
     studio.run(*render(studio, stage))
     report: dict[str, Any] = json.loads((studio.project / "report" / "report.json").read_text("utf-8"))
     assert report["result"] == "complete"
