@@ -104,9 +104,10 @@ class Journal:
     def jobs(self, *, key: str | None = None) -> list[Job]:
         """Attempts in order, of one task or of all."""
         columns = "name, key, started, ended, outcome, note"
-        sql = f"SELECT {columns} FROM jobs WHERE ?1 IS NULL OR key = ?1 ORDER BY id"
+        which, words = ("", ()) if key is None else ("WHERE key = ?", (key,))
+        sql = f"SELECT {columns} FROM jobs {which} ORDER BY id"
         with self._named():
-            rows = self._db.execute(sql, (key,)).fetchall()
+            rows = self._db.execute(sql, words).fetchall()
         return [Job(name=n, key=k, started=s, ended=e, outcome=o, note=t) for n, k, s, e, o, t in rows]
 
     def note(self, kind: str, subject: str, **data: Any) -> None:
@@ -117,10 +118,10 @@ class Journal:
 
     def events(self, kind: str, subject: str | None = None) -> list[Event]:
         """Events of a kind in order, of one subject or of all."""
-        which = "kind = ?1 AND (?2 IS NULL OR subject = ?2)"
-        sql = f"SELECT at, subject, data FROM events WHERE {which} ORDER BY id"
+        which, words = ("", (kind,)) if subject is None else ("AND subject = ?", (kind, subject))
+        sql = f"SELECT at, subject, data FROM events WHERE kind = ? {which} ORDER BY id"
         with self._named():
-            rows = self._db.execute(sql, (kind, subject)).fetchall()
+            rows = self._db.execute(sql, words).fetchall()
         return [Event(at=at, kind=kind, subject=s, data=json.loads(d)) for at, s, d in rows]
 
     def choose(self, subject: str, value: Any) -> None:

@@ -34,6 +34,9 @@ from tests.troupe import ROOT, Troupe, troupe, until
 SHOTS, RETAKES = 60, 0.3
 """Of a song of five minutes; takes more than shots, by a gate that refuses every fourth."""
 
+STAGES = ("take", "look", "promise", "lips")
+"""Errands of a take; a shot has two more, its voice and the shot as it goes into the film."""
+
 SONGS = 1000
 TAKE_S = 300.0
 """Of a card with 24 GB, eight steps at 1344x768 (published: mvpipe.render.comfyui.times)."""
@@ -189,13 +192,15 @@ def _song(number: int) -> Iterator[Node]:
 
         return Node(name=name, needs=needs, bind=bind, lane=lane)
 
-    stages = ("voice", "take", "look", "promise", "lips", "shot")
     yield from (one("song"), one("vocals", "song"), one("hearing", "vocals"))
     for k in range(round(SHOTS * (1 + RETAKES))):
-        before = "hearing"
-        for stage in stages:
+        before = f"voice {k % SHOTS}"
+        if k < SHOTS:
+            yield one(before, "hearing")
+        for stage in STAGES:
             yield one(f"{stage} {k}", before, lane="render" if stage == "take" else "cpu")
             before = f"{stage} {k}"
+    yield from (one(f"shot {k}", f"lips {k}") for k in range(SHOTS))
     yield one("reel", *(f"shot {k}" for k in range(SHOTS)))
     yield one("film", "reel")
 
@@ -219,7 +224,7 @@ def _pretended(folder: Path) -> None:
 def _day(stores: Mapping[str, float], each: Mapping[str, float], whole: float, written: float) -> None:
     """What a thousand songs a day need, beside what one of each carries."""
     takes = SHOTS * (1 + RETAKES)
-    errands, cards = takes * 4 + SHOTS + 5, SONGS * takes * TAKE_S / 86_400
+    errands, cards = takes * len(STAGES) + 2 * SHOTS + 5, SONGS * takes * TAKE_S / 86_400
     rate = SONGS * errands / 86_400
     stored = takes * TAKE_MB + STEM_MB + 2 * SHOTS * TAKE_MB
     print(f"\n{SONGS} songs a day need                         one of these carries   used")

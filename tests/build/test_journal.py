@@ -58,3 +58,18 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(VaultError, match="cannot be used"):
         Journal(tmp_path / "file" / "journal.db")
+
+
+def test_one_subject_among_many_is_looked_up_by_its_index(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.db")
+    asked = list[str]()
+    journal._db.set_trace_callback(asked.append)
+    journal.events("used", "shot 7")
+    journal.jobs(key="k")
+    journal._db.set_trace_callback(None)
+    plans = [journal._db.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall() for sql in asked]
+    journal.close()
+    assert [plan[0][-1] for plan in plans] == [
+        "SEARCH events USING INDEX events_by_subject (kind=? AND subject=?)",
+        "SEARCH jobs USING INDEX jobs_by_key (key=?)",
+    ]
