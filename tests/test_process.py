@@ -278,12 +278,21 @@ class TestLeaving:
 
     @posix
     def test_so_does_ctrl_c_while_its_end_is_awaited(self) -> None:
-        pids: list[int] = []
-        threading.Timer(
-            1, lambda: signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-        ).start()
-        with pytest.raises(KeyboardInterrupt), start(python(FOR_EVER)) as child:
-            pids.append(child.pid)
+        pids, over = list[int](), threading.Event()
+
+        def press() -> None:
+            """As a person does: again, where Python lost the first one in somebody's finalizer."""
+            pause = 1.0
+            while not over.wait(pause):
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+                pause = 10.0
+
+        threading.Thread(target=press, daemon=True).start()
+        try:
+            with pytest.raises(KeyboardInterrupt), start(python(FOR_EVER)) as child:
+                pids.append(child.pid)
+        finally:
+            over.set()
         assert not is_alive(pids[0])
 
     @posix

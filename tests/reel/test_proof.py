@@ -262,20 +262,20 @@ def test_sound_with_a_hole_in_its_times(tmp_path: Path, reel: film.Reel, song: f
 def test_two_sounds(tmp_path: Path, master: Path, song: film.Song) -> None:
     argv = ["-i", file(master), "-map", "0:v", "-map", "0:a", "-map", "0:a", "-c", "copy"]
     assert prove(remade(tmp_path, *argv), song).problems == (
-        "streams: 1 pictures, 2 sounds and 0 others where one picture and one sound are wanted",
+        "streams: 1 picture, 2 sounds and 0 others where one picture and one sound are wanted",
     )
 
 
 def test_cover_art_and_subtitles(tmp_path: Path, master: Path, song: film.Song) -> None:
     (tmp_path / "s.srt").write_text("1\n00:00:00,000 --> 00:00:01,000\nno way home\n")
     argv = ["-i", file(master), "-i", file(tmp_path / "s.srt"), "-map", "0", "-map", "1", "-c", "copy"]
-    assert "and 1 others" in prove(remade(tmp_path, *argv), song).problems[0]
+    assert "and 1 other " in prove(remade(tmp_path, *argv), song).problems[0]
 
 
 def test_no_sound(reel: film.Reel, song: film.Song) -> None:
     proof = prove(reel.path, song)
     assert (proof.sound, proof.samples) == ("none", 0)
-    assert proof.problems[0].startswith("streams: 1 pictures, 0 sounds")
+    assert proof.problems[0].startswith("streams: 1 picture, 0 sounds")
     assert "sound: none" in proof.problems
 
 
@@ -352,8 +352,8 @@ def test_a_coded_copy_that_is_off_by_samples(
     argv = ["-i", file(moved), "-c:v", "copy", "-c:a", "aac", "-b:a", "256k"]
     proof = prove(remade(tmp_path, *argv, name="bad.mp4"), song, frames=FRAMES)
     assert [match_.lag for match_ in proof.matches] == [shift]
-    how = "late" if shift > 0 else "early"
-    assert f"sound: {abs(shift)} samples {how} at 0:00.000" in proof.problems
+    how, samples = "late" if shift > 0 else "early", "sample" if abs(shift) == 1 else "samples"
+    assert f"sound: {abs(shift)} {samples} {how} at 0:00.000" in proof.problems
 
 
 def test_a_coded_copy_that_ends_early(tmp_path: Path, handy: Path, song: film.Song) -> None:
