@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from mvpipe.build.lane import Ready
-from mvpipe.build.places import Places, Workforce
+from mvpipe.build.places import Hand, Places, Workforce
 from mvpipe.fitness import Fitness
 from mvpipe.schedule import Ask
 
@@ -17,9 +17,14 @@ H3 = "h3"
 queued at its server."""
 
 
+def renderers(hands: Collection[Hand]) -> list[Hand]:
+    """Those of some workers that render."""
+    return [hand for hand in hands if hand.resources.get(H3, 0) >= 1]
+
+
 def rendering(force: Workforce) -> list[str]:
     """Names of the workers that render."""
-    return sorted(hand.name for hand in force.hands() if hand.resources.get(H3, 0) >= 1)
+    return sorted(hand.name for hand in renderers(force.hands()))
 
 
 def takes_lane(

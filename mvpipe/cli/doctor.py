@@ -178,7 +178,7 @@ def before(work: Session, ask: Request, *, force: bool) -> tuple[Request, tuple[
     failed = {name: _told(terminal, name, rows, ask) for name, rows in found.items()}
     if force:
         return ask, _against(terminal, failed)
-    if all(failed.values()):
+    if failed and all(failed.values()):  # nobody, where all workers have just gone: they may come back
         refuse(next(iter(failed.values())))
     for name, rows in failed.items():
         if rows and not (work.cluster and _is_away(rows)):  # that was said when the workers were mustered
@@ -203,11 +203,11 @@ def _ask(ask: Request, server: Address, folder: Path) -> Sequence[Row]:
 def _ask_workers(cluster: Force, ask: Request) -> Mapping[str, Sequence[Row]]:
     """What the checks say of the server of every worker that renders, by the worker's name."""
     from mvpipe.cli.worker import diagnosed
-    from mvpipe.crowd import H3
+    from mvpipe.crowd import renderers
     from mvpipe.doctor.wanted import want_film
     from mvpipe.errors import BackendError
 
-    names = {hand.address: hand.name for hand in cluster.hands() if hand.resources.get(H3, 0) >= 1}
+    names = {hand.address: hand.name for hand in renderers(cluster.hands())}
     found = cluster.everyone(diagnosed, want_film(ask.loaded), workers=list(names))
     for address, said in found.items():
         if isinstance(said, BaseException):

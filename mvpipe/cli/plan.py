@@ -75,7 +75,10 @@ def plan(
             ready = pipeline.prepare(work.project, ask, watcher)
             changes = pipeline.foresee(work.project, ready, watcher) if diff else None
             choices = pipeline.choices(ready, ask) if frontier else ()
-            wanted = pipeline.to_render(work.project, ready, watcher)
+            if changes is None:
+                wanted = pipeline.to_render(work.project, ready, watcher)
+            else:
+                wanted = {one.shot.number for one in changes if one.render}
             night = pipeline.foretell(work.project, ready, preview=preview_first, only=wanted)
             if pages:
                 showing.write(pages, ready.heard)

@@ -84,6 +84,12 @@ def test_where_all_fail_nothing_is_begun(tmp_path: Path) -> None:
         asked(tmp_path, Crowd({"ada": (LACKS,), "ben": (AWAY,)}))
 
 
+def test_who_has_just_gone_may_come_back(tmp_path: Path) -> None:
+    crowd = Crowd({})
+    assert asked(tmp_path, crowd) == ()
+    assert crowd.spared == []
+
+
 def test_by_force_all_are_used_and_the_checks_are_named(tmp_path: Path) -> None:
     crowd = Crowd({"ada": (WELL,), "ben": (LACKS,)})
     assert asked(tmp_path, crowd, force=True) == ("files",)
